@@ -1,0 +1,19 @@
+// Package collective holds the collective algorithms: for each, the point-to-point
+// transfers of one rank, computed one at a time when a cursor needs them.
+//
+// A rank's part of a collective is a sequence of steps numbered from 0. A step is a
+// send or a receive; it may start when the steps [Lo, Hi) before it are done, and
+// when it is done it may release the steps [NextLo, NextHi). Nothing is stored, so a
+// ring over a hundred thousand ranks costs a few bytes a rank.
+//
+// Invariants:
+//
+//  1. N is the group size, positions 0..N-1 are in member order, S the size as
+//     written, C = ceil(S/N). A group of one has no steps.
+//  2. Every send of a pair has exactly one receive with the same tag, and tags are
+//     unique for a pair within one instance.
+//  3. Steps say which blocks of the data they carry and whether the receiver
+//     reduces, so that a test can prove for every algorithm that the right data end
+//     on the right ranks; Bytes is the number of blocks times the size of a block.
+//  4. Adding an algorithm is one file and one line of the table.
+package collective
