@@ -1,0 +1,25 @@
+package diag
+
+// engineCodes are what the packet engine refuses: E95x.
+func engineCodes() []Code {
+	return []Code{
+		{"E950", "unknown transport",
+			"No transport has this name. `hybrid list transports` prints those there are.",
+			"nic: {transport: rocee}"},
+		{"E951", "transport not available yet",
+			"The transport is known but this version cannot simulate it. The message names those it can.",
+			"nic: {transport: uet}"},
+		{"E952", "forwarding mode not available yet",
+			"Switches forward a packet when its last bit has arrived. Cut-through forwarding cannot be simulated yet.",
+			"fabric: {switch: {forwarding: cut-through}}"},
+		{"E953", "a link without any delay",
+			"The packet engine advances in windows as long as the shortest time between a packet's start on a link and its effect at the other end. Where that is nothing there is no window: give the link a delay of at least 1ps.",
+			"fabric: {link: {rate: 400Gbps, delay: 0ns}}"},
+		{"E954", "workload, placement and topology do not fit",
+			"The placement needs a node for every rank, and the topology a host for every node.",
+			"topology: {kind: star, hosts: 4}   # for 8 nodes"},
+		{"E955", "a link too slow to simulate",
+			"A single packet would take longer on the link than simulated time can last (53 days at a tick of one picosecond).",
+			"fabric: {link: {rate: 1bps, delay: 1000h}}"},
+	}
+}
