@@ -111,7 +111,7 @@ func (b *Builder) Rank(rank int, flat bool) *RankBuilder {
 
 // Int returns a value that may differ from rank to rank.
 func (r *RankBuilder) Int(n int64) Value {
-	if n == 0 && len(r.slots) > valueMask {
+	if len(r.slots) > valueMask {
 		panic("graph: too many operands in one rank")
 	}
 	r.slots = append(r.slots, n)
@@ -229,11 +229,11 @@ func (r *RankBuilder) shape() []byte {
 // sameShared compares what the shape bytes leave out: calls, works and expressions.
 func sameShared(a, b *Program) bool {
 	return a.Flat == b.Flat && slices.Equal(a.Calls, b.Calls) && slices.Equal(a.Exprs, b.Exprs) &&
-		slices.EqualFunc(a.Works, b.Works, func(x, y Work) bool {
-			return x.Model == y.Model && x.Time == y.Time && x.Flops == y.Flops && x.Bytes == y.Bytes && x.Units == y.Units &&
-				x.Cores == y.Cores && x.Precision == y.Precision && x.Label == y.Label && x.Per == y.Per && sameECM(x.ECM, y.ECM) &&
-				slices.Equal(x.Injections, y.Injections)
-		})
+		slices.EqualFunc(a.Chains, b.Chains, slices.Equal) && slices.EqualFunc(a.Works, b.Works, func(x, y Work) bool {
+		return x.Model == y.Model && x.Time == y.Time && x.Flops == y.Flops && x.Bytes == y.Bytes && x.Units == y.Units &&
+			x.Cores == y.Cores && x.Precision == y.Precision && x.Label == y.Label && x.Per == y.Per && sameECM(x.ECM, y.ECM) &&
+			slices.Equal(x.Injections, y.Injections)
+	})
 }
 
 func sameECM(a, b *Contributions) bool {

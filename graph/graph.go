@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hybrid/internal/diag"
+	"hybrid/internal/units"
 )
 
 // Origin is the front end that wrote a graph; it decides the defaults of a run.
@@ -40,7 +41,13 @@ type Graph struct {
 	Params []Param
 	// Target names the machine and network that the workload asks for, or "".
 	Machine, Network string
-	// Serialize and Synchronize record what the ordering passes did.
+	// Scale multiplies the size of every transfer and every duration when a cursor
+	// reaches it, so that each transfer of a collective is scaled and truncated by
+	// itself while records keep the size as written. The zero value means 1.
+	Scale units.Rat
+	// Serialize and Synchronize record what the ordering passes did. With Serialize a
+	// cursor starts a collective of a thread program only after the one that the rank
+	// issued before it in the same group.
 	Serialize, Synchronize bool
 	// IssueOrder is true where a trace records the order in which collectives were
 	// issued.
@@ -80,6 +87,9 @@ type Program struct {
 	Works []Work
 	Costs []Cost
 	Calls []Call
+	// Chains are, for each process group whose issue order a trace records, the
+	// collectives and ordered sends of the group in that order (flat programs only).
+	Chains [][]int32
 
 	Consts  []int64
 	Columns [][]int64
@@ -99,6 +109,12 @@ type Program struct {
 	// computed at the cursor but durations and branch conditions of no consequence.
 	around  []int32
 	uniform []bool
+	// idle says of each Loop that nothing timed stands in it, varies of each operation
+	// that an operand of it is computed at the cursor.
+	idle, varies []bool
+	// prevSlots are the counter slots of the loops whose iterations DepPrev counts, and
+	// prevOf says for each dependency which of them is its own.
+	prevSlots, prevOf []int32
 }
 
 // Dependents returns the operations of a flat program that depend on op, in
@@ -120,8 +136,29 @@ func (p *Program) LoopAround(op int32) int32 {
 // operand of a message, collective, branch or inner loop is computed at the cursor.
 func (p *Program) Uniform(op int32) bool { return p.uniform != nil && p.uniform[op] }
 
+// Idle reports whether no operation that takes part in timing stands inside the
+// Loop at op.
+func (p *Program) Idle(op int32) bool { return p.idle != nil && p.idle[op] }
+
+// Varies reports whether an instance of the operation may differ from iteration to
+// iteration: an operand, or its work, is computed at the cursor.
+func (p *Program) Varies(op int32) bool { return p.varies != nil && p.varies[op] }
+
+func (p *Program) opVaries(op *Op) bool {
+	if op.Peer.IsComputed() || op.Tag.IsComputed() || op.Size.IsComputed() {
+		return true
+	}
+	if op.Kind > Store || int(op.Arg) >= len(p.Works) {
+		return false
+	}
+	w := &p.Works[op.Arg]
+	return len(w.Injections) > 0 || w.Time.IsComputed() || w.Flops.IsComputed() || w.Bytes.IsComputed() || w.Units.IsComputed() || w.Cores.IsComputed()
+}
+
 func (p *Program) indexLoops() {
-	p.around, p.uniform = make([]int32, len(p.Ops)), make([]bool, len(p.Ops))
+	n := len(p.Ops)
+	p.around, p.uniform, p.idle, p.varies = make([]int32, n), make([]bool, n), make([]bool, n), make([]bool, n)
+	parent := make([]int32, p.LoopSlots)
 	var open []int32
 	for i := range p.Ops {
 		op := &p.Ops[i]
@@ -137,11 +174,72 @@ func (p *Program) indexLoops() {
 				p.uniform[l] = false
 			}
 		}
+		if op.Kind.Timed() {
+			p.varies[i] = p.opVaries(op)
+			for _, l := range open {
+				p.idle[l] = false
+			}
+		}
 		if op.Kind == Loop {
 			open = append(open, int32(i))
-			p.uniform[i] = true
+			p.uniform[i], p.idle[i] = true, true
+			parent[op.Label] = p.around[i]
 		}
 	}
+	p.indexPrev(parent)
+}
+
+// PrevSlots returns the counter slots of the loops whose iterations [DepPrev]
+// dependencies of the program count, each once.
+func (p *Program) PrevSlots() []int32 { return p.prevSlots }
+
+// PrevIndex returns for a DepPrev dependency the place in PrevSlots of the innermost
+// loop around both its operation and the label's, or -1 where there is none.
+func (p *Program) PrevIndex(dep int32) int32 { return p.prevOf[dep] }
+
+// indexPrev finds the loop of every DepPrev dependency. parent gives for each slot
+// the slot of the loop around that loop, or -1.
+func (p *Program) indexPrev(parent []int32) {
+	p.prevSlots, p.prevOf = nil, nil
+	if !slices.ContainsFunc(p.Deps, func(d Dep) bool { return d.Mode == DepPrev }) {
+		return
+	}
+	loopOf := map[int32]int32{} // label -> slot of the innermost loop around its operations
+	for i := range p.Ops {
+		if op := &p.Ops[i]; op.Kind.Timed() && op.Label >= 0 {
+			loopOf[op.Label] = p.around[i]
+		}
+	}
+	p.prevOf = make([]int32, len(p.Deps))
+	for i := range p.Ops {
+		for d := p.Ops[i].DepLo; d < p.Ops[i].DepHi; d++ {
+			p.prevOf[d] = -1
+			of, known := loopOf[p.Deps[d].Target]
+			if p.Deps[d].Mode != DepPrev || !known {
+				continue
+			}
+			if slot := commonLoop(parent, p.around[i], of); slot >= 0 {
+				k := slices.Index(p.prevSlots, slot)
+				if k < 0 {
+					k = len(p.prevSlots)
+					p.prevSlots = append(p.prevSlots, slot)
+				}
+				p.prevOf[d] = int32(k)
+			}
+		}
+	}
+}
+
+// commonLoop returns the innermost loop around both, or -1.
+func commonLoop(parent []int32, a, b int32) int32 {
+	for ; a >= 0; a = parent[a] {
+		for x := b; x >= 0; x = parent[x] {
+			if x == a {
+				return a
+			}
+		}
+	}
+	return -1
 }
 
 // Index rebuilds what a program derives from its operations: the dependents of a

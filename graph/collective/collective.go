@@ -14,15 +14,27 @@ type Call struct {
 	N, Me, Root int32
 	// Bytes is the size as written (comm_size); never negative.
 	Bytes int64
+	// place remembers where the rank stands in a tree, which takes log N steps to find.
+	place place
 }
 
 // Chunk returns C = ceil(S/N).
 func (c *Call) Chunk() int64 { return ceilDiv(c.Bytes, int64(c.N)) }
 
-// wrap returns the position i places after position 0, modulo N.
+// wrap returns the position i places after position 0, modulo N. Nearly all calls
+// are within one turn, which needs no division.
 func (c *Call) wrap(i int32) int32 {
-	if i %= c.N; i < 0 {
-		i += c.N
+	switch n := c.N; {
+	case i >= n:
+		if i -= n; i >= n {
+			i %= n
+		}
+	case i < 0:
+		if i += n; i < 0 {
+			if i %= n; i < 0 {
+				i += n
+			}
+		}
 	}
 	return i
 }
@@ -144,21 +156,6 @@ func (t *Table) Names(typ graph.CollType) []string {
 // SyncBarrier returns the barrier that collective synchronization puts before a
 // collective: the tree, whatever the barrier algorithm of the run is.
 func (t *Table) SyncBarrier() *Algorithm { return t.Find(graph.Barrier, "tree") }
-
-// Totals returns the number of transfers of one instance over all ranks and their
-// bytes.
-func Totals(a *Algorithm, n int32, root int32, bytes int64) (transfers, total int64) {
-	for me := int32(0); me < n; me++ {
-		c := Call{N: n, Me: me, Root: root, Bytes: bytes}
-		for i, l := int32(0), a.Len(&c); i < l; i++ {
-			if s := a.At(&c, i); s.Send {
-				transfers++
-				total += s.Bytes
-			}
-		}
-	}
-	return transfers, total
-}
 
 func powerOfTwo(n int) error {
 	if bits.OnesCount(uint(n)) == 1 {

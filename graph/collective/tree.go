@@ -4,6 +4,26 @@ package collective
 // height-balanced binary search tree over the other positions, in which a subtree's
 // root is its element len/2. For 2, 3, 4, 7 and 8 ranks it equals NCCL's tree.
 
+// place is a rank's neighbours in one tree or in both trees of a pair, and what they
+// were found for.
+type place struct {
+	placeKey
+	nodes [2]treeNode
+}
+
+type placeKey struct {
+	of          placeKind
+	n, me, root int32
+}
+
+type placeKind uint8
+
+const (
+	nowhere placeKind = iota
+	inTree
+	inPair
+)
+
 // treeNode is a rank's neighbours in the tree.
 type treeNode struct {
 	parent   int32 // -1 at the root
@@ -56,7 +76,7 @@ const (
 // receive from it, then the sends to the children. A reduction alone has no way
 // down.
 type branch struct {
-	treeNode
+	*treeNode
 	down bool
 }
 
@@ -130,11 +150,14 @@ func (b *branch) at(i int32) Step {
 type tree struct{ up, down, rooted bool }
 
 func (t tree) branch(c *Call) branch {
-	me := c.Me
+	root := int32(0)
 	if t.rooted {
-		me = c.wrap(c.Me - c.Root)
+		root = c.Root
 	}
-	return branch{locate(c.N, me), t.down}
+	if k := (placeKey{inTree, c.N, c.Me, root}); c.place.placeKey != k {
+		c.place.placeKey, c.place.nodes[0] = k, locate(c.N, c.wrap(c.Me-root))
+	}
+	return branch{&c.place.nodes[0], t.down}
 }
 
 // Len implements [Schedule].
@@ -172,7 +195,10 @@ func (tree) BlockBytes(c *Call) int64 { return c.Bytes }
 type doubleTree struct{}
 
 func (doubleTree) branches(c *Call) (first, second branch) {
-	return branch{locate(c.N, c.Me), true}, branch{locate(c.N, c.N-1-c.Me), true}
+	if k := (placeKey{inPair, c.N, c.Me, 0}); c.place.placeKey != k {
+		c.place = place{k, [2]treeNode{locate(c.N, c.Me), locate(c.N, c.N-1-c.Me)}}
+	}
+	return branch{&c.place.nodes[0], true}, branch{&c.place.nodes[1], true}
 }
 
 // Len implements [Schedule].

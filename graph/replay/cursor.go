@@ -1,11 +1,8 @@
 package replay
 
 import (
-	"fmt"
-
 	"hybrid/graph"
 	"hybrid/graph/collective"
-	"hybrid/internal/diag"
 	"hybrid/internal/units"
 )
 
@@ -86,8 +83,21 @@ type Cursor struct {
 	freePart int32
 	streams  []ref
 	recs     []labelRec
+	iters    []int64 // by record: the counters of the loops that DepPrev counts
+	latest   []ref   // by label: its latest instance
+	held     []Issue
+	freeHeld []int32
 	counts   []groupCount
 	waitAll  int32 // instance of a pending WaitAll, or -1
+
+	chosen []*collective.Algorithm // by call, once it has been looked up
+	scaled bool
+	cut    bool  // a loop was cut short by MaxTrips
+	fuel   int64 // iterations that an untimed walk may take, 0 for any number
+	// onPart is told of every collective that the rank starts; nil for engines.
+	onPart func(*part)
+	// trace follows dependencies for exports; nil for engines.
+	trace *tracer
 
 	queue []int32 // completed instances whose dependents are not yet released
 	head  int
@@ -105,7 +115,9 @@ type Cursor struct {
 	err error
 }
 
-// instance is a live operation instance.
+// instance is a live operation instance. The transfer of a collective has neither
+// dependents nor a label: it keeps there which steps wait for it, from edges up to
+// but not including rec.
 type instance struct {
 	op      int32
 	pending int32 // unmet dependencies
@@ -113,7 +125,7 @@ type instance struct {
 	part    int32 // collective part: of a collective itself, or of the transfer's; -1
 	step    int32 // the transfer's step in its part, or -1
 	rec     int32 // label record, or -1
-	next    int32 // free list
+	next    int32 // held issue, or -1; the next free instance in the free list
 	gate    bool  // the thread waits for it
 	issued  bool  // handed to the engine
 	seq     int64 // 0 when free
@@ -129,13 +141,13 @@ type ref struct {
 
 type labelRec struct {
 	label, inst int32
-	index, iter int64
-	seq         int64
+	index, seq  int64
 }
 
 type groupCount struct {
 	group int32
 	n     int64
+	last  ref
 }
 
 // part is a rank's part of a collective in progress.
@@ -145,8 +157,9 @@ type part struct {
 	call     collective.Call
 	group    *graph.Group
 	instance int64
-	left     int32 // steps not done
-	barrier  bool  // in the synchronization barrier
+	context  uint64 // of its transfers
+	left     int32  // steps not done
+	barrier  bool   // in the synchronization barrier
 	real     *collective.Algorithm
 	start    units.Time
 	partial  []partial
@@ -162,7 +175,10 @@ func NewCursor(cfg Config, algs *collective.Table, rank int) *Cursor {
 	c := &Cursor{
 		cfg: cfg, g: cfg.Graph, p: p, algs: algs, rank: int32(rank), slot: slot,
 		freeInst: -1, freeEdge: -1, freePart: -1, waitAll: -1,
-		streams: make([]ref, len(cfg.Graph.Streams)+1),
+		streams: make([]ref, len(cfg.Graph.Streams)+1), scaled: cfg.Graph.Scaled(),
+	}
+	if !p.Flat {
+		c.latest = make([]ref, p.NumLabels)
 	}
 	c.env.Rank = int32(rank)
 	c.env.Loops = make([]int64, p.LoopSlots)
@@ -184,8 +200,10 @@ func (c *Cursor) Start(now units.Time, out []Issue) []Issue {
 // Done completes an instance at time now and appends what becomes ready to out.
 func (c *Cursor) Done(handle int32, now units.Time, out []Issue) []Issue {
 	c.begin(now, out)
-	c.queue = append(c.queue, handle)
-	c.pump()
+	if c.err == nil {
+		c.complete(handle)
+		c.pump()
+	}
 	return c.out
 }
 
@@ -213,15 +231,26 @@ func (c *Cursor) Waiting(visit func(op int32, step int32, i *Issue)) {
 			continue
 		}
 		var is Issue
-		if in.step >= 0 {
-			pt := &c.parts[in.part]
-			s := pt.alg.At(&pt.call, in.step)
-			c.stepIssue(&is, int32(h), pt, &s)
-		} else if err := c.opIssue(&is, int32(h), in.op); err != nil {
-			continue
+		if c.reissue(&is, int32(h)) == nil {
+			visit(in.op, in.step, &is)
 		}
-		visit(in.op, in.step, &is)
 	}
+}
+
+// reissue fills the issue of an instance once more; the issue must be zero.
+func (c *Cursor) reissue(is *Issue, h int32) error {
+	in := &c.insts[h]
+	switch {
+	case in.step >= 0:
+		pt := &c.parts[in.part]
+		s := pt.alg.At(&pt.call, in.step)
+		c.stepIssue(is, h, pt, &s)
+	case in.next >= 0:
+		*is = c.held[in.next]
+	default:
+		return c.opIssue(is, h, in.op)
+	}
+	return nil
 }
 
 // Unstarted returns the first operation that has not been reached or released,
@@ -282,15 +311,21 @@ func (c *Cursor) step() {
 				return
 			}
 			if c.cfg.MaxTrips > 0 && n > c.cfg.MaxTrips && p.Uniform(c.pc) {
-				n = c.cfg.MaxTrips
+				n, c.cut = c.cfg.MaxTrips, true
 			}
-			if n <= 0 {
+			if n <= 0 || p.Idle(c.pc) {
 				c.pc = op.Arg + 1
 				continue
 			}
 			c.limits[op.Label], c.env.Loops[op.Label] = n, 0
 			c.pc++
 		case graph.End:
+			if c.fuel > 0 {
+				if c.fuel--; c.fuel == 0 {
+					c.fail(errFuel)
+					return
+				}
+			}
 			slot := p.Ops[op.Arg].Label
 			if c.env.Loops[slot]++; c.env.Loops[slot] < c.limits[slot] {
 				c.pc = op.Arg + 1
@@ -330,13 +365,19 @@ func (c *Cursor) issueThread(op *graph.Op) {
 		c.streams[op.Stream] = ref{h, c.insts[h].seq}
 	}
 	for i := op.DepLo; i < op.DepHi; i++ {
-		if err := c.dependOnLabel(h, &c.p.Deps[i]); err != nil {
+		if err := c.dependOnLabel(h, i); err != nil {
 			c.fail(err)
 			return
 		}
 	}
 	if op.Label >= 0 {
 		if err := c.addLabel(h, op); err != nil {
+			c.fail(err)
+			return
+		}
+	}
+	if op.Kind == graph.Collective || op.Flags&(graph.Async|graph.More) != 0 && c.p.Varies(at) {
+		if err := c.fixOperands(h, op); err != nil {
 			c.fail(err)
 			return
 		}
@@ -355,6 +396,28 @@ func (c *Cursor) issueThread(op *graph.Op) {
 	}
 }
 
+// fixOperands evaluates what must be evaluated when the thread reaches an
+// operation, because it may start only after the loop counters have moved on: the
+// place of a collective among those of its group, and computed operands of an
+// operation that the thread does not wait for.
+func (c *Cursor) fixOperands(h int32, op *graph.Op) error {
+	at := c.insts[h].op
+	if op.Kind == graph.Collective {
+		return c.preparePart(h, op)
+	}
+	if op.Kind == graph.Join {
+		return nil
+	}
+	i := int32(len(c.held))
+	if n := len(c.freeHeld); n > 0 {
+		i, c.freeHeld = c.freeHeld[n-1], c.freeHeld[:n-1]
+	} else {
+		c.held = append(c.held, Issue{})
+	}
+	c.insts[h].next, c.held[i] = i, Issue{}
+	return c.opIssue(&c.held[i], h, at)
+}
+
 // ready starts an instance whose dependencies are met.
 func (c *Cursor) ready(h int32) {
 	in := &c.insts[h]
@@ -363,44 +426,61 @@ func (c *Cursor) ready(h int32) {
 	case graph.Join:
 		c.queue = append(c.queue, h)
 	case graph.Collective:
-		c.startPart(h, op)
+		if in.part < 0 {
+			if err := c.preparePart(h, op); err != nil {
+				c.fail(err)
+				return
+			}
+		}
+		c.startPart(h)
 	default:
-		var is Issue
-		if err := c.opIssue(&is, h, in.op); err != nil {
+		c.out = append(c.out, Issue{})
+		is := &c.out[len(c.out)-1]
+		if in.next >= 0 {
+			*is = c.held[in.next]
+		} else if err := c.opIssue(is, h, in.op); err != nil {
+			c.out = c.out[:len(c.out)-1]
 			c.fail(err)
 			return
 		}
 		in.issued = true
 		c.Issued[is.Kind]++
-		c.out = append(c.out, is)
 	}
 }
 
 // complete ends an instance: its dependents, its collective and the thread learn
 // of it.
 func (c *Cursor) complete(h int32) {
-	in := c.insts[h]
+	if c.trace != nil {
+		c.trace.complete(h)
+	}
+	in := &c.insts[h]
 	if in.step >= 0 {
+		p, lo, hi := in.part, in.edges, in.rec
 		c.freeInstance(h)
-		c.stepDone(in.part, in.step)
+		c.stepDone(p, lo, hi)
 		return
 	}
+	op, edges := in.op, in.edges
 	if in.gate {
 		c.gate--
 	}
 	if in.rec >= 0 {
 		c.dropRec(in.rec)
 	}
-	for e := in.edges; e >= 0; {
+	if in.next >= 0 {
+		c.freeHeld = append(c.freeHeld, in.next)
+	}
+	c.freeInstance(h)
+	for e := c.issueOrder(edges); e >= 0; {
 		d := c.edges[e]
 		c.edges[e].next, c.freeEdge = c.freeEdge, e
 		c.release(d.inst)
 		e = d.next
 	}
-	c.freeInstance(h)
 	if c.p.Flat {
 		c.pc++ // counts completed operations
-		for _, d := range c.p.Dependents(in.op) {
+		for _, d := range c.p.Dependents(op) {
 			if c.indegree[d]--; c.indegree[d] == 0 {
 				c.ready(c.newInst(d))
 			}
@@ -416,73 +496,5 @@ func (c *Cursor) complete(h int32) {
 func (c *Cursor) release(h int32) {
 	if c.insts[h].pending--; c.insts[h].pending == 0 {
 		c.ready(h)
-	}
-}
-
-// opIssue fills an issue for a plain operation.
-func (c *Cursor) opIssue(is *Issue, h, at int32) error {
-	op := &c.p.Ops[at]
-	*is = Issue{Handle: h, Op: at, Site: op.Site, Kind: op.Kind, Flags: op.Flags, Peer: graph.AnyRank}
-	c.env.Op = at
-	if op.Kind != graph.Send && op.Kind != graph.Recv {
-		return c.workIssue(is, op)
-	}
-	peer, err := c.eval(op.Peer, at)
-	if err != nil {
-		return err
-	}
-	tag, err := c.eval(op.Tag, at)
-	if err != nil {
-		return err
-	}
-	bytes, err := c.eval(op.Size, at)
-	if err != nil {
-		return err
-	}
-	if peer < 0 && !(op.Kind == graph.Recv && peer == graph.AnyRank) || peer >= int64(c.g.Ranks) {
-		return c.located(op, "E301", "rank %d computed on rank %d is outside 0..%d", peer, c.rank, c.g.Ranks-1)
-	}
-	if bytes < 0 {
-		return c.located(op, "E222", "negative size %d B on rank %d", bytes, c.rank)
-	}
-	is.Peer, is.Tag, is.Bytes, is.Context = int32(peer), int32(tag), bytes, uint64(uint32(op.Arg))
-	return nil
-}
-
-func (c *Cursor) workIssue(is *Issue, op *graph.Op) error {
-	if c.cfg.NoDurations {
-		return nil
-	}
-	d, err := c.p.Duration(op.Arg, c.slot, &c.env)
-	if err != nil {
-		return err
-	}
-	is.Duration = d
-	if m := c.p.Costs[op.Arg].Memory; m.Den > 0 {
-		n, err := c.p.Eval(m.V, c.slot, &c.env)
-		if err != nil {
-			return err
-		}
-		is.Bytes = units.MulDiv(n, m.Num, m.Den)
-	}
-	return nil
-}
-
-func (c *Cursor) eval(v graph.Value, at int32) (int64, error) {
-	if n, ok := c.p.Known(v, c.slot); ok {
-		return n, nil
-	}
-	c.env.Op = at
-	return c.p.Eval(v, c.slot, &c.env)
-}
-
-// located makes a diagnostic at the operation's site.
-func (c *Cursor) located(op *graph.Op, code, format string, args ...any) error {
-	return diag.Diagnostic{Severity: diag.Error, Code: code, Pos: c.g.Sites[op.Site].Pos, Message: fmt.Sprintf(format, args...)}
-}
-
-func (c *Cursor) fail(err error) {
-	if c.err == nil {
-		c.err = err
 	}
 }

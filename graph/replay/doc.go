@@ -3,6 +3,10 @@
 // goes, and the [Matcher] of a rank pairs messages with receives. Both engines use
 // them, so that a difference between the engines is never one of meaning.
 //
+// [Check] follows a program without time and finds what can never finish;
+// [ReportCheck] and [ReportVerdict] put that, and how a run ended, into words.
+// [WriteGOAL] exports the unrolled graph.
+//
 // Invariants:
 //
 //  1. A cursor belongs to one rank and touches nothing that another rank's cursor
@@ -15,4 +19,8 @@
 //     order; engines keep it for operations that start at the same time.
 //  5. An engine calls Done exactly once for every issue, at the simulated time at
 //     which the operation's dependents may start.
+//  6. What an instance does is fixed when the thread reaches it, also where it starts
+//     later: its operands, and its place among the collectives of its group.
+//  7. A check claims a fault only where it followed the program itself, never where
+//     it cut a loop short.
 package replay

@@ -1,6 +1,11 @@
 package replay
 
-import "hybrid/graph"
+import (
+	"cmp"
+	"slices"
+
+	"hybrid/graph"
+)
 
 // Matcher pairs the messages that arrive at one rank with the receives it posts:
 // by (context, source, tag), first in first out in posting order on one side and
@@ -112,7 +117,7 @@ func (m *Matcher) Arrive(context uint64, src, tag int32, id int64) (receive int6
 }
 
 // Waiting calls receive for every posted receive and message for every unexpected
-// message, each in its order.
+// message, in the order in which they came.
 func (m *Matcher) Waiting(receive, message func(id int64)) {
 	if !m.inited {
 		return
@@ -120,16 +125,18 @@ func (m *Matcher) Waiting(receive, message func(id int64)) {
 	for e := m.first; e >= 0; e = m.entries[e].at {
 		message(m.entries[e].id)
 	}
-	for _, w := range m.wild {
-		receive(m.entries[w].id)
-	}
+	posted := slices.Clone(m.wild)
 	for i := range m.table {
 		if !m.table[i].live {
 			continue
 		}
 		for e := m.table[i].recvHead; e >= 0; e = m.entries[e].next {
-			receive(m.entries[e].id)
+			posted = append(posted, e)
 		}
+	}
+	slices.SortFunc(posted, func(a, b int32) int { return cmp.Compare(m.entries[a].seq, m.entries[b].seq) })
+	for _, e := range posted {
+		receive(m.entries[e].id)
 	}
 }
 

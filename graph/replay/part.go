@@ -15,63 +15,105 @@ func CollectiveContext(group int32, instance int64) uint64 {
 	return 1<<63 | uint64(uint32(group))<<40 | uint64(instance)&(1<<40-1)
 }
 
-// startPart begins this rank's part of a collective.
-func (c *Cursor) startPart(h int32, op *graph.Op) {
+// preparePart evaluates a collective and fixes its place among the collectives of
+// its group.
+func (c *Cursor) preparePart(h int32, op *graph.Op) error {
 	at := c.insts[h].op
 	call := &c.p.Calls[op.Arg]
-	alg := c.algs.Find(call.Type, call.Algorithm)
-	if call.Algorithm == "" {
-		alg = c.algs.Default(call.Type)
-	}
+	alg := c.algorithm(op.Arg)
 	var operand [3]int64
 	for i, v := range [...]graph.Value{op.Tag, op.Peer, op.Size} {
 		n, err := c.eval(v, at)
 		if err != nil {
-			c.fail(err)
-			return
+			return err
 		}
 		operand[i] = n
 	}
-	group := c.g.Groups[operand[0]]
+	id, root, bytes := operand[0], operand[1], operand[2]
+	if id < 0 || id >= int64(len(c.g.Groups)) {
+		return c.located(op, "E405", "rank %d calls %s over group %d of %d", c.rank, call.Type, id, len(c.g.Groups))
+	}
+	group := c.g.Groups[id]
 	me := group.Pos(c.rank)
-	if alg == nil || me < 0 || operand[2] < 0 {
-		c.fail(c.located(op, "E303", "%s %s of %d B cannot run on rank %d of group %s", call.Type, call.Algorithm, operand[2], c.rank, group.Name))
-		return
+	switch {
+	case alg == nil:
+		return c.located(op, "E406", "no algorithm %q for %s", call.Algorithm, call.Type)
+	case me < 0:
+		return c.located(op, "E405", "rank %d calls %s over %s, of which it is no member", c.rank, call.Type, group.Name)
+	case root < 0 || root >= int64(group.Size()):
+		return c.located(op, "E405", "root %d of %s is outside %s, which has %d members", root, call.Type, group.Name, group.Size())
+	case bytes < 0:
+		return c.located(op, "E222", "negative size %d B on rank %d", bytes, c.rank)
 	}
-	instance, err := c.instanceOf(op, at, group.ID)
+	if err := alg.Valid(group.Size()); err != nil {
+		return c.located(op, "E303", "%s %s %v", call.Type, alg.Name, err)
+	}
+	instance, err := c.instanceOf(h, op, group.ID)
 	if err != nil {
-		c.fail(err)
-		return
+		return err
 	}
-	c.Issued[graph.Collective]++
 	p := c.newPart()
 	pt := &c.parts[p]
-	pt.inst, pt.group, pt.instance, pt.real = h, group, instance, alg
-	pt.call = collective.Call{N: int32(group.Size()), Me: me, Root: int32(operand[1]), Bytes: operand[2]}
+	pt.inst, pt.group, pt.instance, pt.alg = h, group, instance, alg
+	pt.context = CollectiveContext(group.ID, instance)
+	// Field by field: a part that is used again for the same group keeps what the
+	// call remembers of the rank's place in a tree.
+	pt.call.N, pt.call.Me, pt.call.Root, pt.call.Bytes = int32(group.Size()), me, int32(root), bytes
+	pt.real, pt.barrier = alg, op.Flags&graph.Synchronize != 0 && group.Size() > 1
 	c.insts[h].part = p
-	if op.Flags&graph.Synchronize != 0 && group.Size() > 1 {
-		pt.barrier = true
+	return nil
+}
+
+// algorithm returns the algorithm of a call, or nil, and remembers it.
+func (c *Cursor) algorithm(call int32) *collective.Algorithm {
+	if c.chosen == nil {
+		c.chosen = make([]*collective.Algorithm, len(c.p.Calls))
+	}
+	if c.chosen[call] == nil {
+		q := &c.p.Calls[call]
+		if c.chosen[call] = c.algs.Find(q.Type, q.Algorithm); q.Algorithm == "" {
+			c.chosen[call] = c.algs.Default(q.Type)
+		}
+	}
+	return c.chosen[call]
+}
+
+// startPart begins this rank's part of a collective.
+func (c *Cursor) startPart(h int32) {
+	p := c.insts[h].part
+	pt := &c.parts[p]
+	c.Issued[graph.Collective]++
+	if c.onPart != nil {
+		c.onPart(pt)
+	}
+	if pt.barrier {
 		c.runPart(p, c.algs.SyncBarrier())
 		return
 	}
-	pt.barrier = false
-	c.runPart(p, alg)
+	c.runPart(p, pt.real)
 }
 
 // instanceOf returns the number of the collective within its group: written in a
-// flat program, counted in a thread program.
-func (c *Cursor) instanceOf(op *graph.Op, at, group int32) (int64, error) {
+// flat program, counted in a thread program in the order in which the thread
+// reaches them, which is the order in which all members must call them.
+func (c *Cursor) instanceOf(h int32, op *graph.Op, group int32) (int64, error) {
 	if c.p.Flat {
-		return c.eval(op.Index, at)
+		return c.eval(op.Index, c.insts[h].op)
 	}
-	for i := range c.counts {
-		if c.counts[i].group == group {
-			c.counts[i].n++
-			return c.counts[i].n - 1, nil
-		}
+	i := 0
+	for i < len(c.counts) && c.counts[i].group != group {
+		i++
 	}
-	c.counts = append(c.counts, groupCount{group, 1})
-	return 0, nil
+	if i == len(c.counts) {
+		c.counts = append(c.counts, groupCount{group: group})
+	}
+	n := &c.counts[i]
+	if c.g.Serialize {
+		c.dependOn(h, n.last)
+		n.last = ref{h, c.insts[h].seq}
+	}
+	n.n++
+	return n.n - 1, nil
 }
 
 // runPart issues the first steps of an algorithm, or ends it where it has none.
@@ -103,38 +145,38 @@ func (c *Cursor) issueStep(p, i int32) {
 func (c *Cursor) issueTransfer(p, i int32, s *collective.Step) {
 	h := c.newInst(c.insts[c.parts[p].inst].op)
 	in := &c.insts[h]
-	in.part, in.step, in.issued = p, i, true
+	in.part, in.step, in.issued, in.edges, in.rec = p, i, true, s.NextLo, s.NextHi
 	c.out = append(c.out, Issue{})
 	c.stepIssue(&c.out[len(c.out)-1], h, &c.parts[p], s)
 }
 
+// stepIssue fills the issue of a collective's transfer; the issue must be zero.
 func (c *Cursor) stepIssue(is *Issue, h int32, pt *part, s *collective.Step) {
-	op := c.insts[pt.inst].op
-	*is = Issue{
-		Handle: h, Op: op, Site: c.p.Ops[op].Site, Kind: graph.Recv, Flags: c.p.Ops[op].Flags & (graph.Eager | graph.Rendezvous),
-		InCollective: true, Sync: pt.barrier, Peer: pt.group.Members[s.Peer], Tag: s.Tag,
-		Context: CollectiveContext(pt.group.ID, pt.instance), Bytes: s.Bytes,
-	}
-	if s.Send {
+	at := c.insts[pt.inst].op
+	op := &c.p.Ops[at]
+	is.Handle, is.Op, is.Site = h, at, op.Site
+	if is.Kind = graph.Recv; s.Send {
 		is.Kind = graph.Send
 	}
+	is.Flags, is.InCollective, is.Sync = op.Flags&(graph.Eager|graph.Rendezvous), true, pt.barrier
+	is.Peer, is.Context = pt.group.Members[s.Peer], pt.context
 	if pt.barrier {
-		is.Tag |= syncTag
-		is.Bytes = 0
+		is.Tag = s.Tag | syncTag
+		return
 	}
+	is.Tag, is.Bytes = s.Tag, c.bytes(s.Bytes)
 }
 
-// stepDone ends a step of a part and issues the steps that waited for it.
-func (c *Cursor) stepDone(p, i int32) {
+// stepDone ends a step of a part and issues those of the steps [lo, hi) that waited
+// for it alone.
+func (c *Cursor) stepDone(p, lo, hi int32) {
 	pt := &c.parts[p]
-	s := pt.alg.At(&pt.call, i)
-	for next := s.NextLo; next < s.NextHi; next++ {
+	for next := lo; next < hi; next++ {
 		n := pt.alg.At(&pt.call, next)
 		if n.Hi-n.Lo > 1 && !pt.lastDependency(next, n.Hi-n.Lo) {
 			continue
 		}
 		c.issueTransfer(p, next, &n)
-		pt = &c.parts[p]
 	}
 	if pt.left--; pt.left > 0 {
 		return

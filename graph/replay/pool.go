@@ -12,7 +12,13 @@ func (c *Cursor) newInst(op int32) int32 {
 	}
 	c.seq++
 	c.live++
-	c.insts[h] = instance{op: op, edges: -1, part: -1, step: -1, rec: -1, seq: c.seq}
+	// Field by field: a composite literal goes through the stack and stalls.
+	in := &c.insts[h]
+	in.op, in.pending, in.edges, in.part, in.step, in.rec, in.next = op, 0, -1, -1, -1, -1, -1
+	in.gate, in.issued, in.seq = false, false, c.seq
+	if c.trace != nil {
+		c.trace.begin(h)
+	}
 	return h
 }
 
@@ -35,17 +41,22 @@ func (c *Cursor) dependOn(h int32, on ref) {
 		e = int32(len(c.edges))
 		c.edges = append(c.edges, edge{})
 	}
-	// Dependents are released in issue order: append at the end of the short list.
-	c.edges[e] = edge{h, -1}
-	if last := c.insts[on.inst].edges; last < 0 {
-		c.insts[on.inst].edges = e
-	} else {
-		for c.edges[last].next >= 0 {
-			last = c.edges[last].next
-		}
-		c.edges[last].next = e
-	}
+	c.edges[e] = edge{h, c.insts[on.inst].edges}
+	c.insts[on.inst].edges = e
 	c.insts[h].pending++
+	if c.trace != nil {
+		c.trace.waits(h, on.inst)
+	}
+}
+
+// issueOrder turns a list of dependents, newest first, around, so that they are
+// released in the order in which the thread issued them.
+func (c *Cursor) issueOrder(e int32) int32 {
+	turned := int32(-1)
+	for e >= 0 {
+		e, c.edges[e].next, turned = c.edges[e].next, turned, e
+	}
+	return turned
 }
 
 // addLabel records a live instance of a label.
@@ -56,11 +67,12 @@ func (c *Cursor) addLabel(h int32, op *graph.Op) error {
 		return err
 	}
 	rec := labelRec{label: op.Label, inst: h, index: index, seq: c.insts[h].seq}
-	if slot := c.p.LoopAround(at); slot >= 0 {
-		rec.iter = c.env.Loops[slot]
+	for _, slot := range c.p.PrevSlots() {
+		c.iters = append(c.iters, c.env.Loops[slot])
 	}
 	c.insts[h].rec = int32(len(c.recs))
 	c.recs = append(c.recs, rec)
+	c.latest[op.Label] = ref{h, rec.seq}
 	return nil
 }
 
@@ -68,6 +80,10 @@ func (c *Cursor) addLabel(h int32, op *graph.Op) error {
 func (c *Cursor) dropRec(i int32) {
 	last := len(c.recs) - 1
 	c.insts[c.recs[i].inst].rec = -1
+	if n := len(c.p.PrevSlots()); n > 0 {
+		copy(c.iters[int(i)*n:], c.iters[last*n:])
+		c.iters = c.iters[:last*n]
+	}
 	if int(i) != last {
 		c.recs[i] = c.recs[last]
 		c.insts[c.recs[i].inst].rec = i
@@ -77,6 +93,7 @@ func (c *Cursor) dropRec(i int32) {
 
 // dropLabels forgets the labels [lo, hi).
 func (c *Cursor) dropLabels(lo, hi int32) {
+	clear(c.latest[lo:hi])
 	for i := int32(len(c.recs)) - 1; i >= 0; i-- {
 		if l := c.recs[i].label; l >= lo && l < hi {
 			c.dropRec(i)
@@ -84,47 +101,37 @@ func (c *Cursor) dropLabels(lo, hi int32) {
 	}
 }
 
-// dependOnLabel resolves one explicit dependency against the live instances.
-func (c *Cursor) dependOnLabel(h int32, d *graph.Dep) error {
-	at := c.insts[h].op
+// dependOnLabel resolves the explicit dependency with the given index against the
+// live instances.
+func (c *Cursor) dependOnLabel(h, dep int32) error {
+	d := &c.p.Deps[dep]
 	var want int64
+	prev, stride := int32(0), int32(len(c.p.PrevSlots()))
 	switch d.Mode {
+	case graph.DepLabel:
+		c.dependOn(h, c.latest[d.Target])
+		return nil
 	case graph.DepIndex:
-		n, err := c.eval(d.Index, at)
+		n, err := c.eval(d.Index, c.insts[h].op)
 		if err != nil {
 			return err
 		}
 		want = n
 	case graph.DepPrev:
-		slot := c.p.LoopAround(at)
-		if slot < 0 {
+		if prev = c.p.PrevIndex(dep); prev < 0 {
 			return nil
 		}
-		want = c.env.Loops[slot] - int64(d.Back)
+		want = c.env.Loops[c.p.PrevSlots()[prev]] - int64(d.Back)
 	}
-	latest := ref{}
 	for i := range c.recs {
 		r := &c.recs[i]
 		if r.label != d.Target || r.inst == h {
 			continue
 		}
-		switch d.Mode {
-		case graph.DepLabel:
-			if r.seq > latest.seq {
-				latest = ref{r.inst, r.seq}
-			}
-		case graph.DepEach:
+		if d.Mode == graph.DepEach || d.Mode == graph.DepIndex && r.index == want ||
+			d.Mode == graph.DepPrev && c.iters[int32(i)*stride+prev] == want {
 			c.dependOn(h, ref{r.inst, r.seq})
-		case graph.DepIndex:
-			if r.index == want {
-				c.dependOn(h, ref{r.inst, r.seq})
-			}
-		case graph.DepPrev:
-			if r.iter == want {
-				c.dependOn(h, ref{r.inst, r.seq})
-			}
 		}
 	}
-	c.dependOn(h, latest)
 	return nil
 }

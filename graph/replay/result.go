@@ -272,7 +272,7 @@ func (t *Tally) land(f *flight) {
 	c := t.colls[k]
 	if c == nil {
 		c = &CollectiveTimes{Site: e.Site, Type: e.Type, Algorithm: e.Algorithm.Name, GroupSize: int(n), Bytes: e.Bytes}
-		c.Transfers, c.TransferBytes = transfers(e, n)
+		c.Transfers, c.TransferBytes = transfers(t.g, e, n)
 		t.colls[k] = c
 	}
 	c.Count++

@@ -3,12 +3,13 @@ package replay
 import (
 	"cmp"
 
+	"hybrid/graph"
 	"hybrid/graph/collective"
 )
 
-// transfers counts the transfers of one instance and their bytes.
-func transfers(e *CollectiveEnd, n int32) (count, bytes int64) {
-	return collective.Totals(e.Algorithm, n, e.Root, e.Bytes)
+// transfers counts the transfers of one instance and the bytes that they carry.
+func transfers(g *graph.Graph, e *CollectiveEnd, n int32) (count, bytes int64) {
+	return collective.ScaledTotals(e.Algorithm, n, e.Root, e.Bytes, g.ScaleBytes)
 }
 
 func compareCollectives(a, b CollectiveTimes) int {

@@ -43,8 +43,8 @@ type Pending struct {
 	// Collective is true for a transfer inside a collective.
 	Collective bool
 	// Never is true for an operation that was not even started, because an earlier
-	// one of its rank did not end.
-	Never bool
+	// one of its rank did not end. More is true where the rank has such operations.
+	Never, More bool
 }
 
 // Verdict explains the end of a run.
@@ -53,8 +53,8 @@ type Verdict struct {
 	// Cycle lists ranks that wait for each other, in order; the last waits for the
 	// first. It is empty unless the outcome is Deadlock.
 	Cycle []int32
-	// Pending lists for each rank that did not finish its oldest waiting operations
-	// (at most eight in all ranks are kept for the same site and kind).
+	// Pending lists for each rank that did not finish its oldest waiting operations, at
+	// most eight a rank.
 	Pending []Pending
 	// Blocked is the number of ranks that did not finish.
 	Blocked int
@@ -62,6 +62,11 @@ type Verdict struct {
 	Unreceived []Pending
 	// Errors are the failures of a Failed run.
 	Errors []error
+	// EagerLimit is the largest message in bytes that a send in the cycle could have
+	// sent without its receive, -1 where no single limit holds; it means nothing
+	// unless HasLimit is set.
+	EagerLimit int64
+	HasLimit   bool
 }
 
 // OK reports whether the run finished.
@@ -97,22 +102,36 @@ func Diagnose(g *graph.Graph, cursors []*Cursor, unreceived []Pending) Verdict {
 	return v
 }
 
-// pendingOf records what a blocked rank holds.
+// mostPending bounds what a verdict keeps of one rank.
+const mostPending = 8
+
+// pendingOf records what a blocked rank holds: all ranks that it waits for, and its
+// oldest operations.
 func (v *Verdict) pendingOf(c *Cursor, waits map[int32][]int32) {
-	found := false
-	c.Waiting(func(_, _ int32, i *Issue) {
-		found = true
-		if (i.Kind == graph.Send || i.Kind == graph.Recv) && i.Peer >= 0 && i.Peer != c.rank {
+	var held []int32
+	for h := range c.insts {
+		if c.insts[h].seq != 0 && c.insts[h].issued {
+			held = append(held, int32(h))
+		}
+	}
+	slices.SortFunc(held, func(a, b int32) int { return cmp.Compare(c.insts[a].seq, c.insts[b].seq) })
+	kept := 0
+	next, more := c.Unstarted()
+	for _, h := range held {
+		var i Issue
+		if c.reissue(&i, h) != nil {
+			continue
+		}
+		if (i.Kind == graph.Send || i.Kind == graph.Recv) && i.Peer >= 0 {
 			waits[c.rank] = append(waits[c.rank], i.Peer)
 		}
-		v.Pending = append(v.Pending, Pending{Rank: c.rank, Site: i.Site, Kind: i.Kind, Peer: i.Peer, Tag: i.Tag, Bytes: i.Bytes, Collective: i.InCollective})
-	})
-	if found {
-		return
+		if kept++; kept <= mostPending {
+			v.Pending = append(v.Pending, Pending{Rank: c.rank, Site: i.Site, Kind: i.Kind, Peer: i.Peer, Tag: i.Tag, Bytes: i.Bytes, Collective: i.InCollective, More: more})
+		}
 	}
-	if op, ok := c.Unstarted(); ok {
-		o := &c.p.Ops[op]
-		v.Pending = append(v.Pending, Pending{Rank: c.rank, Site: o.Site, Kind: o.Kind, Peer: graph.AnyRank, Never: true})
+	if kept == 0 && more {
+		o := &c.p.Ops[next]
+		v.Pending = append(v.Pending, Pending{Rank: c.rank, Site: o.Site, Kind: o.Kind, Peer: graph.AnyRank, Never: true, More: true})
 	}
 }
 

@@ -8,6 +8,12 @@ func runCodes() []Code {
 
 func matchingCodes() []Code {
 	return []Code{
+		{"E303", "algorithm does not fit the group",
+			"Halving and halving-doubling pair ranks by distance 1, 2, 4, ... and need a group whose size is a power of two. The finding says who chose the algorithm.",
+			"allreduce 1MiB algo halving-doubling   # on 6 ranks"},
+		{"W604", "receive from any rank or with any tag",
+			"Which message such a receive takes depends on the order of arrival, so that a small change of the network or of a duration may change the run. Messages that arrive at the same instant are taken in a fixed order.",
+			"recv 8B from any"},
 		{"E401", "message or receive without a partner",
 			"A message is never received, or a receive waits for a message that nobody sends. Messages and receives meet by source, destination and tag, first in first out. The ranks are given as a pattern where several have the same fault.",
 			"on 0 { send 8B to 1 tag 1 }\non 1 { recv 8B from 0 tag 2 }"},
@@ -32,12 +38,15 @@ func matchingCodes() []Code {
 		{"E408", "scaling factor out of range",
 			"The factor for sizes and durations lies between 0.0 and 1.0.",
 			"--scale 1.5"},
-		{"W402", "message shorter than its receive",
-			"The message does not fill the buffer of the receive. It is delivered, and the size sent counts. In traces it often means that the two sides were recorded differently.",
+		{"W402", "message and receive differ in size",
+			"The message does not fill the buffer of its receive, or, in a trace, is longer. It is delivered, and the size sent counts. In traces it often means that the two sides were recorded differently.",
 			"on 0 { send 8B to 1 }\non 1 { recv 16B from 0 }"},
 		{"W405", "issue order left out",
 			"With serialization a collective waits for the one issued before it in its process group. Here the earlier one already depends on the later one, so that waiting would close a cycle; this one dependency is left out.",
 			"a trace whose recorded order contradicts its dependencies"},
+		{"W406", "durations rounded",
+			"The text form of GOAL has whole nanoseconds. Durations that are not were rounded to the nearest one.",
+			"hybrid graph heat.hbp -o goal"},
 	}
 }
 

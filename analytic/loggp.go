@@ -1,0 +1,313 @@
+package analytic
+
+import (
+	"context"
+
+	"hybrid/graph/replay"
+	"hybrid/internal/units"
+)
+
+// loggp is the LogGOPS model (T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim:
+// Simulating Large-Scale Applications in the LogGOPS Model", HPDC/LSAP 2010), with
+// (m-1) clamped at 0. A rank has a processor and an adapter; cpu, ns and nr are the
+// times at which the processor, the sending and the receiving side are free.
+//
+//	send     needs cpu and ns; from t on: cpu = t + o + (m-1)O, ns = t + g + (m-1)G;
+//	         the first byte arrives at t + o + L. An eager send is done with its
+//	         processor time, a rendezvous send when its message is matched.
+//	message  needs cpu and nr; from t on: cpu = t + o + max((m-1)O, (m-1)G),
+//	         nr = t + g + (m-1)G; the receive, if posted, is done with the processor
+//	         time.
+//	receive  is posted when the processor is free; one that finds its message is done
+//	         at once.
+//
+// What waits for a resource is served in the order of its sequence number, which is
+// what LogGOPSim's queue amounts to, but each waits in line once instead of being
+// tried again whenever the resource becomes free.
+//
+// Beside the processor that handles messages a rank has one that computes, unless
+// the job asks for LogGOPSim's single one.
+type loggp struct {
+	*walk
+	oneCPU bool
+	// alone: the adapter carries transfers, so that handling one does not occupy the
+	// processor.
+	alone bool
+	// uneven says that the parameters would let a message overtake one of the same pair
+	// of ranks; soonest is the least time from the start of a send to its arrival.
+	uneven  bool
+	soonest units.Time
+}
+
+// What waits for a rank's resources.
+const (
+	sends    = iota // for cpu and ns
+	messages        // for cpu and nr
+	calcs           // for cpu
+	numLines
+)
+
+// port is the state of a rank's processor and adapter.
+type port struct {
+	cpu, ns, nr units.Time
+	lines       [numLines]line
+	// armed is the event that serves the first in any line; 0 means none. It never comes
+	// too late; too early it only arms another one.
+	armed turn
+	// early counts what may complete before cpu: computations, rendezvous sends,
+	// completions that are queued.
+	early int32
+	sent  flights
+}
+
+// turn is when a waiter is served: at a time, in the order of numbers.
+type turn struct {
+	at  units.Time
+	seq uint64
+}
+
+func runLogGP(ctx context.Context, job Job) (*replay.Result, error) {
+	w, err := newLogGP(&job)
+	if err != nil {
+		return nil, err
+	}
+	return w.run(ctx, "loggp"), nil
+}
+
+func newLogGP(job *Job) (*loggp, error) {
+	if err := job.check(); err != nil {
+		return nil, err
+	}
+	net, err := newNetwork(job, true)
+	if err != nil {
+		return nil, err
+	}
+	w := newWalk(job, net)
+	m := &loggp{walk: w, oneCPU: job.LogGOPSim}
+	m.alone = job.Overheads != nil && *job.Overheads == Overheads{}
+	m.soonest = horizon
+	for _, l := range append(net.levels[:], &net.self) {
+		m.uneven = m.uneven || l.uneven
+		for _, p := range l.loggp {
+			m.soonest = min(m.soonest, p.oSend+p.L)
+		}
+	}
+	w.timing = m
+	return m, nil
+}
+
+func (w *loggp) send(r *rank, h int32, _ units.Time) { w.enqueue(r, sends, h) }
+
+func (w *loggp) compute(r *rank, h int32, ready units.Time) {
+	if w.oneCPU {
+		w.enqueue(r, calcs, h)
+		return
+	}
+	r.port.early++
+	w.beside(r, h, ready)
+}
+
+func (w *loggp) ended(r *rank) { r.port.early-- }
+
+// recv posts a receive when the processor is free. No message can be handled before
+// that, so that where the processor computes too the receive is an event of its own,
+// which has a place among those of the same time; else it is posted at once.
+func (w *loggp) recv(r *rank, h int32, ready units.Time) {
+	at := max(ready, r.port.cpu)
+	if w.oneCPU {
+		w.push(at, w.nextSeq(), evRecv, r.id, h)
+		return
+	}
+	w.post(r, h, at)
+}
+
+// free returns when the resources of a line are free.
+func (p *port) free(k int) units.Time {
+	switch k {
+	case sends:
+		return max(p.cpu, p.ns)
+	case messages:
+		return max(p.cpu, p.nr)
+	}
+	return p.cpu
+}
+
+// next returns the line whose first waiter has the next turn, from now on; -1 if
+// nothing waits.
+func (p *port) next(now units.Time) (best int, t turn) {
+	best = -1
+	for k := range p.lines {
+		if len(p.lines[k]) == 0 {
+			continue
+		}
+		at, seq := max(now, p.free(k)), p.lines[k][0].seq
+		if best < 0 || at < t.at || at == t.at && seq < t.seq {
+			best, t = k, turn{at, seq}
+		}
+	}
+	return best, t
+}
+
+// enqueue puts an operation in line. It is ready now, or when the processor is free.
+func (w *loggp) enqueue(r *rank, k int, id int32) {
+	r.port.lines[k].push(waiter{w.nextSeq(), id})
+	w.arm(r)
+}
+
+// arm queues the event that serves the next turn, unless one comes as early.
+func (w *loggp) arm(r *rank) {
+	p := &r.port
+	k, t := p.next(w.now)
+	if k < 0 || p.armed.seq != 0 && (p.armed.at < t.at || p.armed.at == t.at && p.armed.seq <= t.seq) {
+		return
+	}
+	p.armed = t
+	w.push(t.at, t.seq, evServe, r.id, 0)
+}
+
+// event implements [timing].
+func (w *loggp) event(r *rank, e event) {
+	p := &r.port
+	switch e.kind() {
+	case evRecv:
+		w.post(r, e.index(), e.at)
+	case evArrive:
+		if p.free(messages) <= e.at {
+			w.handleMessage(r, e.index())
+			return
+		}
+		p.lines[messages].push(waiter{e.seq, e.index()})
+		w.arm(r)
+	case evServe:
+		if (p.armed != turn{e.at, e.seq}) {
+			return // another event has come before
+		}
+		p.armed = turn{}
+		if k, t := p.next(e.at); k >= 0 && t == (turn{e.at, e.seq}) {
+			w.serve(r, k, p.lines[k].pop().id)
+		}
+		w.arm(r)
+	}
+}
+
+func (w *loggp) serve(r *rank, k int, id int32) {
+	switch k {
+	case sends:
+		w.transmit(r, id)
+	case messages:
+		w.handleMessage(r, id)
+	case calcs:
+		o := &r.ops[id]
+		o.start = w.now
+		r.port.cpu = w.now + o.size
+		r.act.ComputeBegin(w.now)
+		w.complete(r, id, r.port.cpu)
+	}
+}
+
+// transmit starts a send now.
+func (w *loggp) transmit(r *rank, h int32) {
+	o := &r.ops[h]
+	l := w.net.pair(r.id, o.peer)
+	q, p := l.loggpAt(o.size), &r.port
+	p.cpu = w.now + q.oSend + q.O.span(o.size-1)
+	p.ns = w.now + q.g + q.G.span(o.size-1)
+	i := w.newMessage()
+	late := o.rendezvous(l.eager)
+	w.messages[i] = message{sent: p.cpu, bytes: o.size, context: o.context, src: r.id, dst: o.peer, tag: o.tag,
+		handle: h, site: o.site, late: late, inner: o.inner}
+	at := w.now + q.oSend + q.L
+	if w.uneven {
+		at = p.sent.arrival(o.peer, at, w.now+w.soonest)
+	}
+	w.push(at, w.nextSeq(), evArrive, o.peer, i)
+	if late {
+		p.early++
+		return
+	}
+	w.complete(r, h, p.cpu)
+}
+
+// handleMessage occupies the receiver with a message from now on.
+func (w *loggp) handleMessage(r *rank, i int32) {
+	m, p := &w.messages[i], &r.port
+	q := w.net.pair(m.src, m.dst).loggpAt(m.bytes)
+	gap := q.G.span(m.bytes - 1)
+	m.at = w.now + q.oRecv + max(q.O.span(m.bytes-1), gap)
+	p.nr = w.now + q.g + gap
+	if !w.alone {
+		p.cpu = m.at
+	}
+	if m.at >= horizon || p.nr >= horizon {
+		w.err = errOverflow
+		return
+	}
+	if id, ok := r.match.Arrive(m.context, m.src, m.tag, int64(i)); ok {
+		met := *m
+		w.freeMessage(i)
+		w.meet(r, &met, int32(id), met.at)
+	}
+}
+
+// post offers a receive at a time that, with a processor for messages alone, may lie
+// ahead. It is called while operations are being started, so that what completes has
+// to be queued.
+func (w *loggp) post(r *rank, h int32, at units.Time) {
+	o := &r.ops[h]
+	id, ok := r.match.Post(o.context, o.peer, o.tag, int64(h))
+	if !ok {
+		return
+	}
+	m := w.messages[id]
+	w.freeMessage(int32(id))
+	if w.oneCPU {
+		w.meet(r, &m, h, at)
+		return
+	}
+	w.later(r, h, max(at, m.at))
+	if m.late {
+		w.ranks[m.src].port.early--
+		w.later(&w.ranks[m.src], m.handle, max(at, m.sent))
+	}
+}
+
+// meet completes a receive at finish and, if it waited for that, the send: the
+// acknowledgement takes no time. The lower rank goes first.
+func (w *loggp) meet(r *rank, m *message, recv int32, finish units.Time) {
+	if !m.late {
+		w.complete(r, recv, finish)
+		return
+	}
+	s := &w.ranks[m.src]
+	s.port.early--
+	if s.id < r.id {
+		w.complete(s, m.handle, max(w.now, m.sent))
+		w.complete(r, recv, finish)
+		return
+	}
+	w.complete(r, recv, finish)
+	w.complete(s, m.handle, max(w.now, m.sent))
+}
+
+// complete ends an operation at finish, which is not after cpu: now, if nothing else
+// of the rank can end before, so that what depends on it gets its place in line at
+// once, else when the time has come. With one processor the dependents wait for that
+// anyway.
+func (w *loggp) complete(r *rank, h int32, finish units.Time) {
+	switch {
+	case finish >= horizon:
+		w.err = errOverflow
+	case w.oneCPU:
+		w.done(r, h, max(finish, r.port.cpu))
+	case finish <= w.now || r.port.early == 0 && !w.alone:
+		w.done(r, h, finish)
+	default:
+		w.later(r, h, finish)
+	}
+}
+
+// later queues a completion.
+func (w *loggp) later(r *rank, h int32, finish units.Time) {
+	r.port.early++
+	w.push(finish, w.freshSeq(), evDone, r.id, h)
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/spf13/cobra"
+
+	"hybrid/des"
+	"hybrid/internal/yamldoc"
+	"hybrid/machines"
+	"hybrid/networks"
+)
+
+func (a *app) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema {network|machine}",
+		Short: "Print the JSON Schema of a kind of file, for editors",
+		Example: `  hybrid schema network > network.schema.json
+  # first line of the YAML file:
+  # yaml-language-server: $schema=network.schema.json`,
+		GroupID: groupLook, ValidArgs: []string{"network", "machine"}, Args: cobra.ExactArgs(1), DisableFlagsInUseLine: true,
+		RunE: a.run(func(_ *cobra.Command, args []string) error {
+			schema := map[string]func() []byte{"network": networkSchema, "machine": machines.Schema}[args[0]]
+			if schema == nil {
+				return usageError{fmt.Errorf("there are schemas of network and machine, not of %q", args[0])}
+			}
+			_, err := a.stdout.Write(schema())
+			return err
+		}),
+	}
+}
+
+// networkSchema is that of the network package with the keys of the nic section, which
+// belong to the transports of the engine.
+func networkSchema() []byte {
+	var names []string
+	properties := map[string]any{}
+	for _, t := range des.Transports() {
+		names = append(names, t.Name)
+		section := des.NICSection(t.Name)
+		if section == nil {
+			continue
+		}
+		if own, ok := yamldoc.Schema(section)["properties"].(map[string]any); ok {
+			maps.Copy(properties, own)
+		}
+	}
+	transport := map[string]any{"enum": names, "description": "Transport of the NIC; hybrid list transports prints them."}
+	properties["transport"] = transport
+	full := map[string]any{"type": "object", "properties": properties, "required": []string{"transport"}, "additionalProperties": false}
+	return networks.SchemaWith(map[string]any{"anyOf": []any{full, transport}})
+}

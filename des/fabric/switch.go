@@ -1,0 +1,139 @@
+package fabric
+
+import (
+	"math/bits"
+
+	"hybrid/des/sim"
+	"hybrid/internal/units"
+	"hybrid/networks"
+)
+
+// maxRoutes bounds the entries of all routing tables of a run together; larger
+// fabrics ask the topology for each packet.
+const maxRoutes = 1 << 22
+
+// Switch is an output-queued, store-and-forward switch.
+type Switch struct {
+	in     *sim.Inputs
+	ports  []port
+	busy   []uint64 // ports with queued packets, one bit each
+	node   int32
+	first  int32   // the link of port 0
+	routes []route // by host, or nil
+	topo   networks.Topology
+	salt   uint64
+}
+
+// route is a set of equal-cost ports, numbered within the switch.
+type route struct{ first, n uint16 }
+
+// NewSwitch returns the switch at a node with the wires of its links, whose numbers
+// start at first. The seed decides, together with the node, how flows are spread.
+func NewSwitch(topo networks.Topology, node, first int32, wires []Wire, in *sim.Inputs, seed uint64) *Switch {
+	s := &Switch{in: in, ports: make([]port, len(wires)), busy: make([]uint64, (len(wires)+63)/64),
+		node: node, first: first, topo: topo, salt: mix(seed ^ mix(uint64(node)+1))}
+	for i := range wires {
+		s.ports[i].wire = wires[i]
+	}
+	if topo.Hosts()*topo.Switches() <= maxRoutes && len(wires) < 1<<16 {
+		s.routes = make([]route, topo.Hosts())
+		for h := range s.routes {
+			first, n := topo.Next(node, int32(h))
+			s.routes[h] = route{uint16(first - s.first), uint16(n)}
+		}
+	}
+	return s
+}
+
+// Step implements [sim.Process].
+func (s *Switch) Step(w *sim.Worker) units.Time {
+	next := s.receive(w)
+	for word := range s.busy {
+		for set := s.busy[word]; set != 0; set &= set - 1 {
+			p := &s.ports[word<<6+bits.TrailingZeros64(set)]
+			t := p.serve(w)
+			if t == units.Never {
+				s.busy[word] &^= set & -set
+			}
+			next = min(next, t)
+		}
+	}
+	return next
+}
+
+// receive moves the packets that arrive before the window's end to their output
+// queues, link by link, and returns when the next one arrives.
+func (s *Switch) receive(w *sim.Worker) units.Time {
+	next := units.Never
+	busy := s.in.Busy()
+	for word := range busy {
+		for set := busy[word]; set != 0; set &= set - 1 {
+			slot := word<<6 + bits.TrailingZeros64(set)
+			c := s.in.At(slot)
+			for part := c.Take(w.End); len(part) > 0; part = c.Take(w.End) {
+				for i := range part {
+					s.forward(&part[i])
+				}
+				w.Events += int64(len(part))
+			}
+			next = min(next, s.in.Settle(slot))
+		}
+	}
+	return next
+}
+
+func (s *Switch) forward(r *sim.Record) {
+	at := s.output(r)
+	s.busy[at>>6] |= 1 << (at & 63)
+	s.ports[at].push(r)
+}
+
+// output chooses the port of a packet: among equal-cost candidates by the hash of its
+// flow, so that the packets of a queue pair keep to one path.
+func (s *Switch) output(r *sim.Record) int32 {
+	var first, n int32
+	if s.routes != nil {
+		e := s.routes[r.To()]
+		first, n = int32(e.first), int32(e.n)
+	} else {
+		first, n = s.topo.Next(s.node, r.To())
+		first -= s.first
+	}
+	if n == 1 {
+		return first
+	}
+	return first + Choose(FlowHash(r)^s.salt, n)
+}
+
+// LongestWait returns the longest time that a packet has waited behind others for an
+// outgoing link of the switch, and the link.
+func (s *Switch) LongestWait() (wait units.Time, link int32) {
+	for i := range s.ports {
+		if s.ports[i].longest > wait {
+			wait, link = s.ports[i].longest, s.first+int32(i)
+		}
+	}
+	return wait, link
+}
+
+// FlowHash identifies the flow of a packet: origin, target and queue pair.
+func FlowHash(r *sim.Record) uint64 {
+	return (uint64(r.Src&sim.NodeMask)<<40 ^ uint64(r.Dst&sim.NodeMask)<<16) + uint64(r.QP)*0x9e3779b97f4a7c15
+}
+
+// Choose maps a hash to one of n candidates.
+func Choose(hash uint64, n int32) int32 {
+	return int32(mix(hash) >> 32 * uint64(n) >> 32)
+}
+
+// mix is the finalizer of MurmurHash3 (Appleby, 2011).
+func mix(h uint64) uint64 {
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
+// Salt returns the hash salt of a node under a seed, for hosts with several links.
+func Salt(seed uint64, node int32) uint64 { return mix(seed ^ mix(uint64(node)+1)) }

@@ -1,0 +1,22 @@
+// Package nic is the network interface of a node: queue pairs, segmentation,
+// acknowledgements and the table of transports.
+//
+// A queue pair joins a source rank and a destination rank and is made when it is first
+// used. Its messages are sent in posting order, cut into packets of the MTU with
+// consecutive sequence numbers (InfiniBand Architecture Specification vol. 1, section
+// 9; RoCEv2, annex A17). The receiver acknowledges the last packet of a message at once
+// and any ack_every-th packet before it; an acknowledgement covers everything up to its
+// sequence number.
+//
+// Invariants:
+//
+//  1. A port sends one frame at a time: an acknowledgement if one waits, else one packet
+//     of the queue pair at the head of its round. Only ready queue pairs are in the
+//     round; nothing ever looks at the others.
+//  2. The fabric neither loses nor reorders packets of a flow; a sequence number out of
+//     order ends the run with an error.
+//  3. A message stays at the NIC that sends it until it is acknowledged, at an address
+//     that does not change; its receiver reads it once, when the last packet is there.
+//  4. The ideal transport has no packets and no acknowledgements: a message is one
+//     record, and counts as acknowledged when it has arrived.
+package nic

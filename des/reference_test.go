@@ -1,0 +1,250 @@
+package des
+
+import (
+	"cmp"
+	"container/heap"
+
+	"hybrid/des/fabric"
+	"hybrid/des/nic"
+	"hybrid/des/sim"
+	"hybrid/graph/collective"
+	"hybrid/graph/replay"
+	"hybrid/internal/diag"
+	"hybrid/networks"
+)
+
+// reference is the model once more, as plainly as it can be written: one heap for
+// everything that happens anywhere, closures, pointers, a link that is free or not. It
+// shares with the engine what both take from outside (cursor, matcher, equal sharing,
+// flow hash, parsed parameters), and none of its mechanics.
+type reference struct {
+	run   *run // parameters only
+	queue refQueue
+	links []networks.Link
+	free  []int64 // by link
+	count []int64 // packets so far by link
+	hosts []refHost
+	ranks []refRank
+	hops  int64
+}
+
+type refEvent struct {
+	t           int64
+	class       int   // 0 arrival, 1 transmit decision, 2 operation
+	a, b, order int64 // link, count; link; rank, issue, kind
+	do          func()
+}
+
+type refQueue []refEvent
+
+func (q refQueue) Len() int { return len(q) }
+func (q refQueue) Less(i, j int) bool {
+	x, y := &q[i], &q[j]
+	return cmp.Or(cmp.Compare(x.t, y.t), cmp.Compare(x.class, y.class), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b), cmp.Compare(x.order, y.order)) < 0
+}
+func (q refQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *refQueue) Push(x any)   { *q = append(*q, x.(refEvent)) }
+func (q *refQueue) Pop() any     { x := (*q)[len(*q)-1]; *q = (*q)[:len(*q)-1]; return x }
+
+type refHost struct {
+	pairs map[[2]int32]*refPair
+	acks  map[int][]*refPacket // by link
+	ready map[int][]*refPair
+	busy  map[int]bool
+}
+
+type refPair struct {
+	id, to          int32
+	src, dst        int32
+	link            int
+	psn, want, held int
+	unsent, unacked []*refMessage
+}
+
+type refMessage struct {
+	nic.Message
+	left  int64
+	begun bool
+	last  int
+}
+
+type refPacket struct {
+	hash     uint64
+	from, to int32
+	size     int64
+	pair     *refPair
+	psn      int
+	last     *refMessage
+	ack      bool
+}
+
+// refer runs a job and returns the digest, the finish of every rank and the hops.
+func refer(j Job) (uint64, []int64, int64) {
+	r := &run{job: &j, placement: j.Placement}
+	r.check(new(diag.List))
+	f := &reference{run: r, links: j.Topology.Links()}
+	f.free, f.count = make([]int64, len(f.links)), make([]int64, len(f.links))
+	f.hosts = make([]refHost, j.Placement.Nodes)
+	for i := range f.hosts {
+		f.hosts[i] = refHost{map[[2]int32]*refPair{}, map[int][]*refPacket{}, map[int][]*refPair{}, map[int]bool{}}
+	}
+	f.ranks = make([]refRank, j.Graph.Ranks)
+	algs := collective.NewTable()
+	for i := range f.ranks {
+		k := &f.ranks[i]
+		k.id, k.at = int32(i), j.Placement.Node[i]
+		k.cursor = replay.NewCursor(replay.Config{Graph: j.Graph}, algs, i)
+		k.cpu.Collected = j.Family == "collected"
+		f.push(0, 2, int64(i), 0, 0, func() { f.follow(0, k, k.cursor.Start(0, nil)) })
+	}
+	for f.queue.Len() > 0 {
+		heap.Pop(&f.queue).(refEvent).do()
+	}
+	var d uint64
+	finish := make([]int64, len(f.ranks))
+	for i := range f.ranks {
+		d = digest(d, f.ranks[i].digest)
+		finish[i] = f.ranks[i].end
+	}
+	return d, finish, f.hops
+}
+
+func (f *reference) push(t int64, class int, a, b, order int64, do func()) {
+	heap.Push(&f.queue, refEvent{t, class, a, b, order, do})
+}
+
+func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
+	l := f.links[link]
+	f.hops++
+	f.free[link] = max(now, f.free[link]) + f.run.clock.Span(l.PerByte, p.size)
+	at := f.free[link] + f.run.clock.Ticks(l.Delay)
+	if hosts := f.run.job.Topology.Hosts(); int(l.To) >= hosts {
+		at += f.run.clock.Ticks(f.run.job.Network.Fabric.Switch.Latency)
+		f.count[link]++
+		f.push(at, 0, int64(link), f.count[link], 0, func() { f.transmit(at, f.next(l.To, p), p) })
+	} else {
+		f.count[link]++
+		f.push(at, 0, int64(link), f.count[link], 0, func() { f.arrive(at, p) })
+	}
+	return f.free[link]
+}
+
+func (f *reference) next(at int32, p *refPacket) int {
+	first, n := f.run.job.Topology.Next(at, p.to)
+	if n > 1 {
+		first += fabric.Choose(p.hash^fabric.Salt(f.run.job.Seed, at), n)
+	}
+	return int(first)
+}
+
+func refHash(from, to, pair int32) uint64 {
+	return fabric.FlowHash(&sim.Record{Src: uint32(from), Dst: uint32(to), QP: uint32(pair)})
+}
+
+// wake lets a host's link send as soon as it is free: acknowledgements first.
+func (f *reference) wake(now int64, host int32, link int) {
+	h := &f.hosts[host]
+	if h.busy[link] || len(h.acks[link])+len(h.ready[link]) == 0 {
+		return
+	}
+	h.busy[link] = true
+	t := max(now, f.free[link])
+	f.push(t, 1, int64(link), 0, 0, func() {
+		h.busy[link] = false
+		if q := h.acks[link]; len(q) > 0 {
+			h.acks[link] = q[1:]
+			f.transmit(t, link, q[0])
+		} else {
+			q := h.ready[link][0]
+			h.ready[link] = h.ready[link][1:]
+			f.packet(t, host, q)
+			if len(q.unsent) > 0 {
+				h.ready[link] = append(h.ready[link], q)
+			}
+		}
+		f.wake(t, host, link)
+	})
+}
+
+func (f *reference) packet(now int64, host int32, q *refPair) {
+	m, par := q.unsent[0], &f.run.params
+	p := &refPacket{hash: refHash(host, q.to, q.id), from: host, to: q.to, pair: q, psn: q.psn, size: m.left}
+	q.psn++
+	last := true
+	if par.Packets {
+		last = m.left <= par.MTU
+		p.size = min(m.left, par.MTU)
+		switch {
+		case !m.begun && last:
+			p.size += par.Wire.Only
+		case !m.begun:
+			p.size += par.Wire.First
+		case last:
+			p.size += par.Wire.Last
+		default:
+			p.size += par.Wire.Middle
+		}
+		p.size = max(p.size, par.Wire.MinFrame)
+		m.left -= min(m.left, par.MTU)
+		m.begun = true
+	}
+	end := f.transmit(now, q.link, p)
+	if last {
+		p.last, m.last = m, p.psn
+		q.unsent, q.unacked = q.unsent[1:], append(q.unacked, m)
+		if m.Kind == nic.Eager || m.Kind == nic.Data {
+			f.endAt(end, f.ranks[m.Src].ops[m.Sender])
+		}
+	}
+}
+
+func (f *reference) post(now int64, m nic.Message) {
+	host := f.run.placement.Node[m.Src]
+	h := &f.hosts[host]
+	q := h.pairs[[2]int32{m.Src, m.Dst}]
+	if q == nil {
+		q = &refPair{id: int32(len(h.pairs)), to: f.run.placement.Node[m.Dst], src: m.Src, dst: m.Dst}
+		q.link = f.next(host, &refPacket{hash: refHash(host, q.to, q.id), to: q.to})
+		h.pairs[[2]int32{m.Src, m.Dst}] = q
+	}
+	if q.unsent = append(q.unsent, &refMessage{Message: m, left: m.Bytes}); len(q.unsent) == 1 {
+		h.ready[q.link] = append(h.ready[q.link], q)
+	}
+	f.wake(now, host, q.link)
+}
+
+func (f *reference) arrive(now int64, p *refPacket) {
+	q := p.pair
+	if p.ack {
+		for len(q.unacked) > 0 && q.unacked[0].last <= p.psn {
+			f.acknowledged(now, q.unacked[0])
+			q.unacked = q.unacked[1:]
+		}
+		return
+	}
+	if p.psn != q.want {
+		panic("reference: packets out of order")
+	}
+	q.want++
+	q.held++
+	if f.run.params.Packets && (p.last != nil || q.held == int(f.run.params.AckEvery)) {
+		q.held = 0
+		a := &refPacket{hash: refHash(p.to, p.from, q.id), from: p.to, to: p.from, pair: q, psn: p.psn, ack: true,
+			size: max(f.run.params.Wire.Ack, f.run.params.Wire.MinFrame)}
+		link := f.next(p.to, a)
+		f.hosts[p.to].acks[link] = append(f.hosts[p.to].acks[link], a)
+		f.wake(now, p.to, link)
+	}
+	if p.last != nil {
+		f.delivered(now, p.last.Message)
+		if !f.run.params.Packets {
+			f.acknowledged(now, p.last)
+		}
+	}
+}
+
+func (f *reference) acknowledged(now int64, m *refMessage) {
+	if f.run.job.EndWithAck && (m.Kind == nic.Eager || m.Kind == nic.Data) {
+		f.ranks[m.Src].end, f.ranks[m.Dst].end = max(f.ranks[m.Src].end, now), max(f.ranks[m.Dst].end, now)
+	}
+}

@@ -1,0 +1,166 @@
+package des
+
+import (
+	"fmt"
+
+	"hybrid/des/sim"
+	"hybrid/graph"
+	"hybrid/graph/replay"
+	"hybrid/internal/units"
+)
+
+// result collects the result of a run from all its parts.
+func (r *run) result(ending sim.Ending) *replay.Result {
+	for i := range r.books {
+		r.tally.Merge(r.books[i].tally)
+	}
+	if sim.Invariants && ending == sim.Drained {
+		r.assertDrained()
+	}
+	res := &r.tally.Result
+	res.Model, res.Clock, res.Windows = "packet", r.clock, r.kernel.Windows
+	for _, w := range r.kernel.Workers() {
+		res.Events += w.Events
+		res.PacketHops += w.Hops
+	}
+	for _, n := range r.nics {
+		res.Packets += n.Packets
+	}
+	for _, c := range r.cursors {
+		for _, n := range c.Issued {
+			res.Operations += n
+		}
+	}
+	r.tally.Finish()
+	r.rankTimes(res)
+	res.Verdict = r.verdict(ending)
+	res.Notes = append(r.notes, r.assumptions()...)
+	return res
+}
+
+// assertDrained checks after a run in which nothing is left to do that nothing is left:
+// every byte handed to a NIC was delivered, every message acknowledged, every link is
+// empty.
+func (r *run) assertDrained() {
+	var posted, delivered int64
+	for _, n := range r.nics {
+		posted, delivered = posted+n.Posted, delivered+n.Delivered
+		if err := n.Idle(); err != nil {
+			panic(fmt.Sprintf("des: the run has drained, but %v", err))
+		}
+	}
+	if posted != delivered {
+		panic(fmt.Sprintf("des: %d B were sent and %d B delivered", posted, delivered))
+	}
+	if n := r.kernel.InFlight(); n != 0 {
+		panic(fmt.Sprintf("des: the run has drained with %d records on links", n))
+	}
+}
+
+// rankTimes fills the times of the ranks, the makespan and the digest.
+func (r *run) rankTimes(res *replay.Result) {
+	finish := make([]units.Time, len(r.cursors))
+	for id := range finish {
+		k := r.rankOf(id)
+		finish[id] = k.end
+		if r.job.EndWithAck {
+			finish[id] = max(k.end, k.acked)
+		}
+		res.Digest = digest(res.Digest, k.digest)
+	}
+	if r.job.EndWithAck {
+		for _, n := range r.nics {
+			n.LastAcknowledged(func(src, dst int32, at units.Time) {
+				finish[src] = max(finish[src], at)
+				finish[dst] = max(finish[dst], at)
+			})
+		}
+	}
+	res.Ranks = make([]replay.RankTimes, len(finish))
+	for id, t := range finish {
+		res.Ranks[id] = r.rankOf(id).activity.Times(t)
+		res.Makespan = max(res.Makespan, t)
+	}
+}
+
+func (r *run) rankOf(id int) *rank {
+	return &r.domains[r.placement.Node[id]].ranks[r.local[id]]
+}
+
+func (r *run) verdict(ending sim.Ending) replay.Verdict {
+	blocked := 0
+	for _, c := range r.cursors {
+		if !c.Finished() {
+			blocked++
+		}
+	}
+	if ending == sim.Drained || ending == sim.AtStop && blocked == 0 && !r.job.EndWithAck {
+		return replay.Diagnose(r.job.Graph, r.cursors, r.unreceived())
+	}
+	v := replay.Verdict{Blocked: blocked}
+	switch ending {
+	case sim.AtStop:
+		v.Outcome = replay.Stopped
+	case sim.Canceled:
+		v.Outcome = replay.Interrupted
+	case sim.OutOfRange:
+		v.Outcome = replay.Failed
+		v.Errors = []error{fmt.Errorf("simulated time exceeds its range of %s", units.FormatPS(r.clock.PS(sim.MaxTime)))}
+	default:
+		v.Outcome, v.Errors = replay.Failed, []error{r.kernel.Err}
+	}
+	return v
+}
+
+// unreceived lists the messages that wait at their receivers, by rank and in the
+// order of arrival.
+func (r *run) unreceived() []replay.Pending {
+	var out []replay.Pending
+	for id := range r.cursors {
+		d := r.domains[r.placement.Node[id]]
+		r.rankOf(id).matcher.Waiting(func(int64) {}, func(m int64) {
+			a := &d.arrived[m]
+			out = append(out, replay.Pending{Rank: int32(id), Site: a.site, Kind: graph.Send, Peer: a.src, Tag: a.tag, Bytes: a.bytes})
+		})
+	}
+	return out
+}
+
+// assumptions are what a reader of the result must know about the model.
+func (r *run) assumptions() []string {
+	if !r.params.Packets {
+		return []string{"ideal transport: no headers, no packets, no acknowledgements; each hop stores and forwards the whole message"}
+	}
+	note := "switch buffers are unlimited: no packet is lost, marked or paused"
+	if bytes, link := r.longestQueue(); bytes > 0 {
+		note += fmt.Sprintf("; the longest queue held %s, %s", units.FormatBytes(bytes), r.linkName(link))
+	}
+	return []string{note}
+}
+
+// longestQueue returns the most bytes that an arriving packet found at an output of a
+// switch, and the link behind it.
+func (r *run) longestQueue() (bytes int64, link int32) {
+	for _, s := range r.switches {
+		wait, at := s.LongestWait()
+		if wait == 0 {
+			continue
+		}
+		rate := r.job.Topology.Links()[at].PerByte
+		if n := units.MulDiv(wait, rate.Den, rate.Num*r.clock.PerPS); n > bytes {
+			bytes, link = n, at
+		}
+	}
+	return bytes, link
+}
+
+func (r *run) linkName(id int32) string {
+	l, hosts := r.job.Topology.Links()[id], int32(r.job.Topology.Hosts())
+	name := func(node int32) string {
+		if node < hosts {
+			return fmt.Sprintf("host %d", node)
+		}
+		return fmt.Sprintf("switch %d", node-hosts)
+	}
+	return fmt.Sprintf("on the way from %s to %s", name(l.From), name(l.To))
+}

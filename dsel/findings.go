@@ -1,0 +1,33 @@
+package dsel
+
+import "hybrid/internal/diag"
+
+// findings is a list that stops taking more when it is long enough: nobody reads
+// the five-hundredth, and merging a long list takes time that grows with its square.
+type findings struct{ diag.List }
+
+// full reports whether further findings are dropped.
+func (f *findings) full() bool { return f.Len() >= maxFaults }
+
+// Errorf adds an error unless the list is full.
+func (f *findings) Errorf(code string, pos diag.Pos, format string, args ...any) *diag.Diagnostic {
+	if f.full() {
+		return &diag.Diagnostic{}
+	}
+	return f.List.Errorf(code, pos, format, args...)
+}
+
+// Warnf adds a warning unless the list is full.
+func (f *findings) Warnf(code string, pos diag.Pos, format string, args ...any) *diag.Diagnostic {
+	if f.full() {
+		return &diag.Diagnostic{}
+	}
+	return f.List.Warnf(code, pos, format, args...)
+}
+
+// Add appends a finding unless the list is full.
+func (f *findings) Add(d diag.Diagnostic) {
+	if !f.full() {
+		f.List.Add(d)
+	}
+}
