@@ -20,13 +20,15 @@ func runHockney(ctx context.Context, job Job) (*replay.Result, error) {
 	if err := job.check(); err != nil {
 		return nil, err
 	}
-	net, err := newNetwork(&job, false)
-	if err != nil {
-		return nil, err
-	}
-	w := newWalk(&job, net)
-	w.timing = &hockney{w}
-	return w.run(ctx, "hockney"), nil
+	return exactFirst(func(rounded bool) (*replay.Result, error) {
+		net, err := newNetwork(&job, false, rounded)
+		if err != nil {
+			return nil, err
+		}
+		w := newWalk(&job, net)
+		w.timing = &hockney{w}
+		return w.run(ctx, "hockney"), nil
+	})
 }
 
 func (w *hockney) send(r *rank, h int32, ready units.Time) {

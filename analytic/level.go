@@ -12,18 +12,13 @@ import (
 // horizon bounds every event time: the sum of three times below it cannot overflow.
 const horizon units.Time = 1 << 61
 
-// maxTicksPerPS bounds the fineness of a walk's clock more tightly than
-// [units.MaxTicksPerPS] does: parameters fitted to measurements have denominators
-// with no common factor, and a run of minutes must fit below the horizon.
-const maxTicksPerPS = 1 << 12
-
-// newClock returns the clock of the rates, or a rounding one of a picosecond where
-// their common tick would be too fine.
-func newClock(rates []units.Rat) units.Clock {
-	if c := units.NewClock(rates...); c.PerPS <= maxTicksPerPS {
-		return c
+// newClock returns the exact clock of the rates, or one that rounds to a picosecond
+// where they have no common tick or where a run is too long for it.
+func newClock(rates []units.Rat, rounded bool) units.Clock {
+	if rounded {
+		return units.Clock{PerPS: 1}
 	}
-	return units.Clock{PerPS: 1}
+	return units.NewClock(rates...)
 }
 
 // rate is a time per byte in ticks: whole where the clock is exact for it.
@@ -111,13 +106,13 @@ type network struct {
 }
 
 // newNetwork converts the levels of a job. The clock holds the per-byte times of the
-// chosen model only.
-func newNetwork(job *Job, loggp bool) (*network, error) {
+// chosen model only; rounded gives up its exactness for range.
+func newNetwork(job *Job, loggp, rounded bool) (*network, error) {
 	place, err := job.place()
 	if err != nil {
 		return nil, err
 	}
-	n := &network{place: place, clock: newClock(rates(job.Network, distances(place), loggp))}
+	n := &network{place: place, clock: newClock(rates(job.Network, distances(place), loggp), rounded)}
 	for id := range n.levels {
 		l, from, ok := job.Network.Level(networks.LevelID(id))
 		if !ok || loggp && len(l.LogGP) == 0 || !loggp && len(l.Hockney) == 0 {
@@ -222,7 +217,7 @@ func (n *network) notes(name string) []string {
 		}
 	}
 	if !n.clock.Exact {
-		notes = append(notes, "the per-byte times have no common tick; the time of each message is rounded to a picosecond, by at most half of one")
+		notes = append(notes, "the per-byte times have no common tick that fits a run of this length; the time of each message is rounded to a picosecond, by at most half of one")
 	}
 	return notes
 }

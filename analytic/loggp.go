@@ -67,18 +67,20 @@ type turn struct {
 }
 
 func runLogGP(ctx context.Context, job Job) (*replay.Result, error) {
-	w, err := newLogGP(&job)
-	if err != nil {
-		return nil, err
-	}
-	return w.run(ctx, "loggp"), nil
+	return exactFirst(func(rounded bool) (*replay.Result, error) {
+		w, err := newLogGP(&job, rounded)
+		if err != nil {
+			return nil, err
+		}
+		return w.run(ctx, "loggp"), nil
+	})
 }
 
-func newLogGP(job *Job) (*loggp, error) {
+func newLogGP(job *Job, rounded bool) (*loggp, error) {
 	if err := job.check(); err != nil {
 		return nil, err
 	}
-	net, err := newNetwork(job, true)
+	net, err := newNetwork(job, true, rounded)
 	if err != nil {
 		return nil, err
 	}

@@ -68,6 +68,16 @@ func Find(name string) (Model, bool) {
 	return Model{}, false
 }
 
+// exactFirst walks with the exact tick and, where the run turns out too long for that,
+// once more with one that rounds to a picosecond.
+func exactFirst(walk func(rounded bool) (*replay.Result, error)) (*replay.Result, error) {
+	r, err := walk(false)
+	if err != nil || r.Clock.PerPS == 1 || len(r.Verdict.Errors) != 1 || !errors.Is(r.Verdict.Errors[0], errOverflow) {
+		return r, err
+	}
+	return walk(true)
+}
+
 // check says why the job cannot be walked, or nil.
 func (j *Job) check() error {
 	if j.Graph == nil || j.Network == nil {

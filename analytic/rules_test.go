@@ -292,7 +292,7 @@ func TestNothingLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, b := drawGraph(t, true, true)
 		job := Job{Graph: b.finish(t), Network: drawParameters(t).network()}
-		w, err := newLogGP(&job)
+		w, err := newLogGP(&job, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -187,7 +187,10 @@ const longestWindow = 1_000_000_000
 // setMedium describes the links of the run, with the lead that makes the least
 // look-ahead between hosts and switches as large as possible.
 func (r *run) setMedium() {
-	m := &fabric.Medium{Clock: r.clock, Wide: !r.params.Packets, Hosts: int32(r.job.Topology.Hosts()), Latency: r.clock.Ticks(r.job.Network.Fabric.Switch.Latency)}
+	m := &fabric.Medium{Clock: r.clock, Wide: !r.params.Packets, Hosts: int32(r.job.Topology.Hosts())}
+	if r.params.Packets { // a hop of the ideal transport is a delay and a serialization, no more
+		m.Latency = r.clock.Ticks(r.job.Network.Fabric.Switch.Latency)
+	}
 	up, down := units.Never, units.Never
 	for _, l := range r.job.Topology.Links() {
 		switch {

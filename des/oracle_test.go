@@ -241,3 +241,16 @@ func TestScaling(t *testing.T) {
 		}
 	}
 }
+
+// Alone, an ideal transfer of S bytes over h hops takes h * (delay + S * time per byte),
+// whatever the network file says about switches, headers and packets.
+func TestIdealTransfer(t *testing.T) {
+	const size = 1_000_000
+	for hops, topology := range map[int64]string{1: "direct", 2: "star", 4: "{kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 1}"} {
+		j := job(t, one(t, 2, size), network(t, topology, link400, "  switch: {latency: 300ns}\n"+roce), 1)
+		j.Ideal = true
+		if got, want := finished(t, j).Makespan, hops*(500_000+size*20); got != want {
+			t.Errorf("%s: %d, want %d", topology, got, want)
+		}
+	}
+}

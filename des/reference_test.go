@@ -119,7 +119,7 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 	f.free[link] = max(now, f.free[link]) + f.run.clock.Span(l.PerByte, p.size)
 	at := f.free[link] + f.run.clock.Ticks(l.Delay)
 	if hosts := f.run.job.Topology.Hosts(); int(l.To) >= hosts {
-		at += f.run.clock.Ticks(f.run.job.Network.Fabric.Switch.Latency)
+		at += f.run.medium.Latency
 		f.count[link]++
 		f.push(at, 0, int64(link), f.count[link], 0, func() { f.transmit(at, f.next(l.To, p), p) })
 	} else {

@@ -129,7 +129,7 @@ func (r *run) unreceived() []replay.Pending {
 // assumptions are what a reader of the result must know about the model.
 func (r *run) assumptions() []string {
 	if !r.params.Packets {
-		return []string{"ideal transport: no headers, no packets, no acknowledgements; each hop stores and forwards the whole message"}
+		return []string{"ideal transport: no headers, no packets, no acknowledgements, no switch latency; each hop stores and forwards the whole message"}
 	}
 	note := "switch buffers are unlimited: no packet is lost, marked or paused"
 	if bytes, link := r.longestQueue(); bytes > 0 {

@@ -126,10 +126,10 @@ func (d *domain) meet(now units.Time, at, in int32) {
 		d.at(max(now, a.at), eventEnd, at)
 	case localRequest:
 		// The answer takes as long as the announcement did; then the data go.
-		go_ := later(max(now, a.at), a.at-d.ops[a.sender].start)
-		d.at(later(go_, a.span), eventEnd, a.sender)
-		d.localArrival(a.sender, later(later(go_, a.span), a.latency))
-		d.at(later(later(go_, a.span), a.latency), eventEnd, at)
+		begin := later(max(now, a.at), a.at-d.ops[a.sender].start)
+		d.at(later(begin, a.span), eventEnd, a.sender)
+		d.localArrival(a.sender, later(later(begin, a.span), a.latency))
+		d.at(later(later(begin, a.span), a.latency), eventEnd, at)
 	}
 }
 

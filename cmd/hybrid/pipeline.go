@@ -9,7 +9,6 @@ import (
 	"hybrid/graph/pass"
 	"hybrid/graph/replay"
 	"hybrid/internal/diag"
-	"hybrid/internal/units"
 	"hybrid/networks"
 	"hybrid/report"
 )
@@ -183,37 +182,4 @@ func (o *runOptions) settings(g *graph.Graph) []report.Parameter {
 		add("set", s)
 	}
 	return out
-}
-
-// lowerBound is the least time that Hockney's parameters of the fastest pair of ranks
-// leave a collective, whatever its algorithm.
-func (p *prepared) lowerBound(c *replay.CollectiveTimes) (int64, bool) {
-	alpha, beta, found := int64(0), units.Rat{}, false
-	for _, id := range p.levels() {
-		l, _, ok := p.platform.network.Level(id)
-		if !ok {
-			continue
-		}
-		for _, h := range l.Hockney {
-			if !found || h.Latency < alpha {
-				alpha = h.Latency
-			}
-			if !found || h.PerByte.Cmp(beta) < 0 {
-				beta = h.PerByte
-			}
-			found = true
-		}
-	}
-	if !found {
-		return 0, false
-	}
-	return analytic.LowerBound(c.Type, c.GroupSize, c.Bytes, alpha, beta)
-}
-
-// levels lists the distances that two ranks of the run can have.
-func (p *prepared) levels() []networks.LevelID {
-	if p.platform.placement.RanksPerNode == 1 {
-		return []networks.LevelID{networks.InterNode}
-	}
-	return []networks.LevelID{networks.IntraChip, networks.InterChip, networks.InterNode}
 }
