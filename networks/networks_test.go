@@ -237,7 +237,7 @@ func TestFasterThanTheWire(t *testing.T) {
 	// 400 Gbit/s is 20 ps a byte; RoCEv2 needs 20 * 4178/4096 = 20.4003... ps for a byte of payload.
 	for g, warns := range map[string]bool{"0.0204ns/B": true, "0.0205ns/B": false, "0.02ns/B": true} {
 		var l diag.List
-		n := Load("ideal", []string{"fabric.wire=rocev2", "nic=roce", "levels.inter_node.hockney.bandwidth=" + g, "levels.inter_node.loggp.G=" + g}, &l)
+		n := Load("ideal", []string{"fabric.wire=rocev2", "nic=roce", "levels.inter_node.eager_limit=64KiB", "levels.inter_node.hockney.bandwidth=" + g, "levels.inter_node.loggp.G=" + g}, &l)
 		if n == nil || (l.Len() > 0) != warns || warns && l.All()[0].Code != "W821" {
 			t.Errorf("G %s: %s", g, messages(&l))
 		}
