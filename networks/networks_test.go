@@ -123,7 +123,7 @@ func TestWireMessage(t *testing.T) {
 }
 
 func TestWireOverride(t *testing.T) {
-	n := load(t, "ideal", "fabric.wire=rocev2", "fabric.wire.ack=64B", "nic.transport=roce", "levels.inter_node.loggp.G=0.025ns/B", "levels.inter_node.hockney.bandwidth=40GB/s")
+	n := load(t, "ideal", "fabric.wire=rocev2", "fabric.wire.ack=64B", "nic.transport=roce", "levels.inter_node.eager_limit=64KiB", "levels.inter_node.loggp.G=0.025ns/B", "levels.inter_node.hockney.bandwidth=40GB/s")
 	want := Wire{Name: "rocev2", First: 98, Middle: 82, Last: 82, Only: 98, Ack: 64}
 	if n.Fabric.Wire == want && n.NIC.Transport == "roce" {
 		return

@@ -44,11 +44,15 @@ type Notice struct {
 	Ref  uint32
 }
 
-// Fail stops the run at the window's end.
-func (w *Worker) Fail(err error) {
-	if w.err == nil {
-		w.err = err
+// Fail stops the run at the window's end. Of several failures in a window the one whose
+// text comes first counts, whichever worker met it.
+func (w *Worker) Fail(err error) { w.err = firstOf(w.err, err) }
+
+func firstOf(a, b error) error {
+	if a == nil || b != nil && b.Error() < a.Error() {
+		return b
 	}
+	return a
 }
 
 // Failure returns the worker's first failure, or nil.
@@ -238,9 +242,7 @@ func (k *Kernel) exchange(end units.Time) {
 			k.agenda.sooner(c.to, c.first, horizon)
 		}
 		w.dirty = w.dirty[:0]
-		if w.err != nil && k.Err == nil {
-			k.Err = w.err
-		}
+		k.Err = firstOf(k.Err, w.err)
 	}
 	if k.cfg.Between != nil {
 		k.cfg.Between(k.workers)
