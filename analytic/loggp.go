@@ -66,6 +66,8 @@ type turn struct {
 	seq uint64
 }
 
+func (t turn) before(u turn) bool { return t.at < u.at || t.at == u.at && t.seq < u.seq }
+
 func runLogGP(ctx context.Context, job Job) (*replay.Result, error) {
 	return exactFirst(func(rounded bool) (*replay.Result, error) {
 		w, err := newLogGP(&job, rounded)
@@ -123,28 +125,21 @@ func (w *loggp) recv(r *rank, h int32, ready units.Time) {
 	w.post(r, h, at)
 }
 
-// free returns when the resources of a line are free.
-func (p *port) free(k int) units.Time {
-	switch k {
-	case sends:
-		return max(p.cpu, p.ns)
-	case messages:
-		return max(p.cpu, p.nr)
-	}
-	return p.cpu
-}
-
 // next returns the line whose first waiter has the next turn, from now on; -1 if
 // nothing waits.
 func (p *port) next(now units.Time) (best int, t turn) {
 	best = -1
-	for k := range p.lines {
-		if len(p.lines[k]) == 0 {
-			continue
+	if l := p.lines[sends]; len(l) > 0 {
+		best, t = sends, turn{max(now, p.cpu, p.ns), l[0].seq}
+	}
+	if l := p.lines[messages]; len(l) > 0 {
+		if u := (turn{max(now, p.cpu, p.nr), l[0].seq}); best < 0 || u.before(t) {
+			best, t = messages, u
 		}
-		at, seq := max(now, p.free(k)), p.lines[k][0].seq
-		if best < 0 || at < t.at || at == t.at && seq < t.seq {
-			best, t = k, turn{at, seq}
+	}
+	if l := p.lines[calcs]; len(l) > 0 {
+		if u := (turn{max(now, p.cpu), l[0].seq}); best < 0 || u.before(t) {
+			best, t = calcs, u
 		}
 	}
 	return best, t
@@ -160,7 +155,7 @@ func (w *loggp) enqueue(r *rank, k int, id int32) {
 func (w *loggp) arm(r *rank) {
 	p := &r.port
 	k, t := p.next(w.now)
-	if k < 0 || p.armed.seq != 0 && (p.armed.at < t.at || p.armed.at == t.at && p.armed.seq <= t.seq) {
+	if k < 0 || p.armed.seq != 0 && !t.before(p.armed) {
 		return
 	}
 	p.armed = t
@@ -174,7 +169,7 @@ func (w *loggp) event(r *rank, e event) {
 	case evRecv:
 		w.post(r, e.index(), e.at)
 	case evArrive:
-		if p.free(messages) <= e.at {
+		if max(p.cpu, p.nr) <= e.at {
 			w.handleMessage(r, e.index())
 			return
 		}
@@ -216,8 +211,9 @@ func (w *loggp) transmit(r *rank, h int32) {
 	p.ns = w.now + q.g + q.G.span(o.size-1)
 	i := w.newMessage()
 	late := o.rendezvous(l.eager)
-	w.messages[i] = message{sent: p.cpu, bytes: o.size, context: o.context, src: r.id, dst: o.peer, tag: o.tag,
-		handle: h, site: o.site, late: late, inner: o.inner}
+	m := &w.messages[i]
+	m.sent, m.bytes, m.context, m.src, m.dst, m.tag = p.cpu, o.size, o.context, r.id, o.peer, o.tag
+	m.handle, m.site, m.late, m.inner = h, o.site, late, o.inner
 	at := w.now + q.oSend + q.L
 	if w.uneven {
 		at = p.sent.arrival(o.peer, at, w.now+w.soonest)

@@ -38,51 +38,154 @@ func (e *event) before(o *event) uint64 {
 	return borrow
 }
 
-// queue is a 4-ary heap: half the levels of a binary one, and the four children of a
-// node share two cache lines. A pop leaves the top empty for the next push, since
-// most events cause another one soon after them.
+// spareLanes are for events of evServe, whose delays are as many as there are sizes of
+// messages.
+const spareLanes = 4
+
+// queue holds the pending events. Most events of one kind are queued in the order in
+// which they fall due, since they lie one fixed delay behind events that come in order:
+// each kind has a lane for those, and only what falls due before the end of its lane
+// goes to the heap.
 type queue struct {
-	heap []event
-	hole bool // heap[0] has been popped
+	lanes [numLanes]lane
+	heads [numLanes]event // the first event of each lane that has any
+	busy  uint            // lanes with events, one bit each
+	heap  heap
+	size  int
 }
 
-func (q *queue) len() int {
-	if q.hole {
-		return len(q.heap) - 1
-	}
-	return len(q.heap)
-}
+const numLanes = int(numEventKinds) + spareLanes
+
+func (q *queue) len() int { return q.size }
 
 func (q *queue) push(e event) {
-	if q.hole {
-		q.hole = false
-		sink(q.heap, e)
+	q.size++
+	k := int(e.kind())
+	if q.append(k, e) {
 		return
 	}
-	q.heap = append(q.heap, e)
-	h := q.heap
-	i := len(h) - 1
-	for i > 0 {
-		p := (i - 1) / 4
-		if e.before(&h[p]) == 0 {
-			break
+	if k == int(evServe) {
+		for k = int(numEventKinds); k < numLanes; k++ {
+			if q.append(k, e) {
+				return
+			}
 		}
-		h[i] = h[p]
-		i = p
 	}
-	h[i] = e
+	q.heap.push(e)
+}
+
+// append puts an event at the end of a lane unless it falls due before the last one.
+func (q *queue) append(k int, e event) bool {
+	l := &q.lanes[k]
+	if q.busy&(1<<k) == 0 {
+		q.busy |= 1 << k
+		q.heads[k], l.last = e, e
+		return true
+	}
+	if e.before(&l.last) != 0 {
+		return false
+	}
+	l.last = e
+	l.push(e)
+	return true
 }
 
 // pop removes the first event of a queue that is not empty.
 func (q *queue) pop() event {
-	if q.hole {
-		last := len(q.heap) - 1
-		e := q.heap[last]
-		q.heap = q.heap[:last]
-		sink(q.heap, e)
+	q.size--
+	best := -1
+	var first event
+	if q.heap.any() {
+		first = *q.heap.top()
+	} else {
+		first.at = units.Never
 	}
-	q.hole = true
-	return q.heap[0]
+	for set := q.busy; set != 0; set &= set - 1 {
+		k := bits.TrailingZeros(set)
+		if e := &q.heads[k]; e.before(&first) != 0 {
+			first, best = *e, k
+		}
+	}
+	if best < 0 {
+		return q.heap.pop()
+	}
+	if l := &q.lanes[best]; l.head == l.tail {
+		q.busy &^= 1 << best
+	} else {
+		q.heads[best] = l.ring[l.head&uint32(len(l.ring)-1)]
+		l.head++
+	}
+	return first
+}
+
+// lane is a ring of events in order, behind the one that the queue keeps as its head.
+type lane struct {
+	ring       []event // a power of two
+	head, tail uint32
+	last       event
+}
+
+func (l *lane) push(e event) {
+	if int(l.tail-l.head) == len(l.ring) {
+		l.grow()
+	}
+	l.ring[l.tail&uint32(len(l.ring)-1)] = e
+	l.tail++
+}
+
+func (l *lane) grow() {
+	ring := make([]event, max(16, 2*len(l.ring)))
+	for i := l.head; i != l.tail; i++ {
+		ring[i&uint32(len(ring)-1)] = l.ring[i&uint32(len(l.ring)-1)]
+	}
+	l.ring = ring
+}
+
+// heap is a 4-ary heap: half the levels of a binary one, and the four children of a
+// node share two cache lines. A pop leaves the top empty until the next push or look.
+type heap struct {
+	events []event
+	hole   bool // events[0] has been popped
+}
+
+func (h *heap) any() bool { return len(h.events) > 1 || len(h.events) == 1 && !h.hole }
+
+func (h *heap) push(e event) {
+	if h.hole {
+		h.hole = false
+		sink(h.events, e)
+		return
+	}
+	h.events = append(h.events, e)
+	v := h.events
+	i := len(v) - 1
+	for i > 0 {
+		p := (i - 1) / 4
+		if e.before(&v[p]) == 0 {
+			break
+		}
+		v[i] = v[p]
+		i = p
+	}
+	v[i] = e
+}
+
+// top returns the first event of a heap that is not empty.
+func (h *heap) top() *event {
+	if h.hole {
+		h.hole = false
+		last := len(h.events) - 1
+		e := h.events[last]
+		h.events = h.events[:last]
+		sink(h.events, e)
+	}
+	return &h.events[0]
+}
+
+func (h *heap) pop() event {
+	e := *h.top()
+	h.hole = true
+	return e
 }
 
 // sink puts e into the hole at the top.

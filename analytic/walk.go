@@ -22,6 +22,7 @@ const (
 	evDone  // an operation completes
 	evStart // a compute operation starts
 	evShare // operations that share the processor may have finished
+	numEventKinds
 )
 
 // errOverflow ends a run whose times leave the range of the clock.
@@ -258,8 +259,9 @@ func (w *walk) start(r *rank, is *replay.Issue, ready units.Time) {
 		r.ops = append(r.ops, op{})
 	}
 	o := &r.ops[h]
-	*o = op{start: ready, size: is.Bytes, context: is.Context, peer: is.Peer, tag: is.Tag, site: is.Site,
-		kind: is.Kind, flags: is.Flags, inner: is.InCollective}
+	// Field by field: a composite literal goes through the stack and stalls.
+	o.start, o.size, o.context, o.peer, o.tag = ready, is.Bytes, is.Context, is.Peer, is.Tag
+	o.site, o.kind, o.flags, o.inner = is.Site, is.Kind, is.Flags, is.InCollective
 	switch is.Kind {
 	case graph.Send:
 		if !is.Sync {

@@ -41,8 +41,8 @@ func TestRendezvousRingDeadlocks(t *testing.T) {
 	if res.Verdict.Outcome != replay.Deadlock || !cmp.Equal(res.Verdict.Cycle, []int32{0, 1, 2, 3}) {
 		t.Errorf("65536 B: %v, cycle %v", res.Verdict.Outcome, res.Verdict.Cycle)
 	}
-	if len(res.Verdict.Unreceived) != 4 {
-		t.Errorf("%d unreceived announcements, want 4", len(res.Verdict.Unreceived))
+	if len(res.Verdict.Unreceived) != 0 {
+		t.Errorf("announcements pass for messages that nobody received: %v", res.Verdict.Unreceived)
 	}
 }
 
@@ -247,13 +247,14 @@ func TestNoDelay(t *testing.T) {
 	}
 }
 
+// A message that nobody receives is listed under its sender, as the models list it.
 func TestUnreceivedMessage(t *testing.T) {
 	b := newBuilder(t, 2)
 	r := b.Rank(0, true)
 	b.send(r, 1, 7, 100, graph.Eager)
 	r.Done()
 	res := simulate(t, job(t, b.graph(), network(t, "star", link400, roce), 1))
-	want := []replay.Pending{{Rank: 1, Kind: graph.Send, Peer: 0, Tag: 7, Bytes: 100}}
+	want := []replay.Pending{{Rank: 0, Kind: graph.Send, Peer: 1, Tag: 7, Bytes: 100}}
 	if res.Verdict.Outcome != replay.Unmatched || !cmp.Equal(res.Verdict.Unreceived, want) {
 		t.Errorf("%+v", res.Verdict)
 	}

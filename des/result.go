@@ -112,17 +112,20 @@ func (r *run) verdict(ending sim.Ending) replay.Verdict {
 	return v
 }
 
-// unreceived lists the messages that wait at their receivers, by rank and in the
-// order of arrival.
+// unreceived lists the messages that wait at their receivers, each under its sender. One
+// that has only been announced is none of them: its send waits and is pending.
 func (r *run) unreceived() []replay.Pending {
 	var out []replay.Pending
 	for id := range r.cursors {
 		d := r.domains[r.placement.Node[id]]
 		r.rankOf(id).matcher.Waiting(func(int64) {}, func(m int64) {
 			a := &d.arrived[m]
-			out = append(out, replay.Pending{Rank: int32(id), Site: a.site, Kind: graph.Send, Peer: a.src, Tag: a.tag, Bytes: a.bytes})
+			if a.via == netEager || a.via == localEager {
+				out = append(out, replay.Pending{Rank: a.src, Site: a.site, Kind: graph.Send, Peer: int32(id), Tag: a.tag, Bytes: a.bytes})
+			}
 		})
 	}
+	replay.SortPending(out)
 	return out
 }
 

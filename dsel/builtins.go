@@ -3,6 +3,7 @@ package dsel
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -66,13 +67,18 @@ func exprBuiltins() []string {
 		"bitshr", "bitushr", "sum", "let", "if", "else"}
 }
 
-func findFunction(name string) (function, bool) {
+// functionIndex is the table by name.
+var functionIndex = sync.OnceValue(func() map[string]function {
+	m := map[string]function{}
 	for _, f := range functions() {
-		if f.name == name {
-			return f, true
-		}
+		m[f.name] = f
 	}
-	return function{}, false
+	return m
+})
+
+func findFunction(name string) (function, bool) {
+	f, ok := functionIndex()[name]
+	return f, ok
 }
 
 // builtin compiles a call of a function that expr knows, too.

@@ -45,19 +45,19 @@ func (c *compiler) whole() *code {
 
 func (c *compiler) pos(n ast.Node) diag.Pos { return c.e.at(n.Location().From) }
 
-func (c *compiler) fail(n ast.Node, code, format string, args ...any) *code_ {
-	return &code_{c.ld.list.Errorf(code, c.pos(n), format, args...)}
+func (c *compiler) fail(n ast.Node, code, format string, args ...any) *reported {
+	return &reported{c.ld.list.Errorf(code, c.pos(n), format, args...)}
 }
 
-// code_ is a reported fault on which notes can be put before it ends the compile.
-type code_ struct{ d *diag.Diagnostic }
+// reported is a reported fault on which notes can be put before it ends the compile.
+type reported struct{ d *diag.Diagnostic }
 
-func (f *code_) note(format string, args ...any) *code_ {
+func (f *reported) note(format string, args ...any) *reported {
 	f.d.Note(format, args...)
 	return f
 }
 
-func (f *code_) bad() *code { return badCode() }
+func (f *reported) bad() *code { return badCode() }
 
 func (c *compiler) compile(n ast.Node) *code {
 	if *c.budget++; *c.budget > 4*maxNodes {

@@ -16,6 +16,16 @@ const maxRanks = 1 << 20
 // maxFaults bounds how many findings are collected before the loader gives up.
 const maxFaults = 500
 
+// limits keep a small text from asking for an unbounded graph: the static
+// operations of a rank, the steps of the whole lowering, and the list elements
+// that expr's virtual machine visits meanwhile.
+type limits struct {
+	ops           int
+	steps, visits int64
+}
+
+func defaultLimits() limits { return limits{ops: 1 << 18, steps: 400_000_000, visits: 20_000_000} }
+
 // Override sets a parameter from outside, as -D name=value does.
 type Override struct {
 	Name, Value string
@@ -98,13 +108,14 @@ type loader struct {
 	files    []string // being included
 	read     []string // included already
 	numbers  map[labelKey]int32
+	limits   limits
 	loaded   bool            // the graph is complete; what is evaluated now is the run's
 	visited  int64           // list elements that the virtual machine visited
 	contexts map[*stmt]int32 // the private matching contexts of statements
 }
 
 func newLoader(file string, opt Options, list *findings) *loader {
-	return &loader{file: file, opt: opt, list: list, root: &scope{}, ranks: -1, poisoned: map[string]bool{}, numbers: map[labelKey]int32{}, contexts: map[*stmt]int32{}}
+	return &loader{file: file, opt: opt, list: list, root: &scope{}, ranks: -1, poisoned: map[string]bool{}, numbers: map[labelKey]int32{}, contexts: map[*stmt]int32{}, limits: defaultLimits()}
 }
 
 func (l *loader) load(src []byte) *Program {

@@ -7,13 +7,6 @@ import (
 	"hybrid/internal/diag"
 )
 
-// maxOps bounds the static operations of one rank, and maxWork the evaluations of
-// a whole lowering, so that a small text cannot ask for an unbounded graph.
-const (
-	maxOps   = 1 << 20
-	maxSteps = 400_000_000
-)
-
 // lowerer walks the program once for each rank and writes its operations. In a
 // dry walk, which is the static check, nothing is written and every branch is
 // visited.
@@ -106,14 +99,24 @@ func (l *loader) programScope(dry bool) *scope {
 
 // report adds a fault of the current rank, merged with those at the same place.
 func (w *lowerer) report(err error, at diag.Pos) {
+	w.reportOn(err, at, true)
+}
+
+// reportOn is report; without ranked the fault is that of every rank alike.
+func (w *lowerer) reportOn(err error, at diag.Pos, ranked bool) {
 	d := placed(err, at).(diag.Diagnostic)
 	key := faultKey{d.Code, d.Pos}
 	if i, ok := w.faults[key]; ok {
-		w.found[i].Count++
+		if ranked {
+			w.found[i].Count++
+		}
 		return
 	}
+	if ranked {
+		d = noteRank(d, w.rank)
+	}
 	w.faults[key] = len(w.found)
-	w.found = append(w.found, noteRank(d, w.rank))
+	w.found = append(w.found, d)
 }
 
 // raw appends an operation unless the walk is dry.
@@ -122,9 +125,9 @@ func (w *lowerer) raw(op graph.Op, deps ...graph.Dep) {
 		return
 	}
 	w.charge(10)
-	if w.ops++; w.ops > maxOps {
+	if w.ops++; w.ops > w.ld.limits.ops {
 		w.halt = true
-		w.report(fault("E204", posOf(w.ld.program.Pos), "rank %d would have more than %d operations", w.rank, maxOps), diag.Pos{})
+		w.report(fault("E204", posOf(w.ld.program.Pos), "rank %d would have more than %d operations", w.rank, w.ld.limits.ops), diag.Pos{})
 		return
 	}
 	w.r.Op(op, deps...)
@@ -180,7 +183,7 @@ func (w *lowerer) int(o *operand) int64 {
 	w.charge(o.code.size)
 	n, err := o.Eval(&w.env)
 	if err != nil {
-		w.report(err, o.at)
+		w.reportOn(err, o.at, o.code.dep != 0)
 		return 0
 	}
 	return n
@@ -188,9 +191,9 @@ func (w *lowerer) int(o *operand) int64 {
 
 // charge counts work and stops the lowering when it is out of all proportion.
 func (w *lowerer) charge(n int) {
-	if w.steps += int64(n) + 1; w.steps > maxSteps && !w.halt {
+	if w.steps += int64(n) + 1; w.steps > w.ld.limits.steps && !w.halt {
 		w.halt = true
-		w.report(fault("E204", posOf(w.ld.program.Pos), "lowering the program takes more than %d steps", maxSteps), diag.Pos{})
+		w.report(fault("E204", posOf(w.ld.program.Pos), "lowering the program takes more than %d steps", w.ld.limits.steps), diag.Pos{})
 	}
 }
 

@@ -151,7 +151,7 @@ func (l *loader) typed(p *param, c *code, at diag.Pos) (*code, bool) {
 	mismatch := func() (*code, bool) {
 		word := "its default is"
 		if overridden {
-			word = "it is set to"
+			word = "is set to"
 		}
 		l.list.Errorf("E230", at, "param %s is declared %s but %s %s", p.sym.name, want, word, c.typ)
 		return nil, false

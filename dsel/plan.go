@@ -3,6 +3,7 @@ package dsel
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"hybrid/graph"
 	"hybrid/internal/diag"
@@ -48,14 +49,16 @@ func verbTable() []verbRow {
 	}
 }
 
-func findVerb(name string) verbRow {
+// verbIndex is the table by name.
+var verbIndex = sync.OnceValue(func() map[string]verbRow {
+	m := map[string]verbRow{}
 	for _, v := range verbTable() {
-		if v.name == name {
-			return v
-		}
+		m[v.name] = v
 	}
-	return verbRow{}
-}
+	return m
+})
+
+func findVerb(name string) verbRow { return verbIndex()[name] }
 
 // planner compiles one operation in one scope.
 type planner struct {

@@ -128,10 +128,6 @@ type machine struct {
 	ranges  []*rangeCode // written in the subtree; with the lists they bound its work
 }
 
-// maxMachine bounds the list elements that all evaluations in the virtual machine
-// may visit while a blueprint is loaded.
-const maxMachine = 50_000_000
-
 // charge counts the elements that an evaluation may visit.
 func (m *machine) charge(env map[string]any, e *graph.Env) error {
 	n := int64(1)
@@ -154,8 +150,8 @@ func (m *machine) charge(env map[string]any, e *graph.Env) error {
 	if l.loaded {
 		return nil
 	}
-	if l.visited += n; l.visited > maxMachine {
-		return fault("E204", m.at, "the lists of all ranks have more than %d elements", maxMachine)
+	if l.visited += n; l.visited > l.limits.visits {
+		return fault("E204", m.at, "the lists of all ranks have more than %d elements", l.limits.visits)
 	}
 	return nil
 }

@@ -230,7 +230,9 @@ func (m *Matcher) bucket(k key) int {
 	for i := k.hash() & mask; ; i = (i + 1) & mask {
 		b := &m.table[i]
 		if !b.live {
-			*b = bucket{k, -1, -1, -1, -1, true}
+			// Field by field: a composite literal goes through the stack and stalls.
+			b.context, b.src, b.tag = k.context, k.src, k.tag
+			b.recvHead, b.recvTail, b.msgHead, b.msgTail, b.live = -1, -1, -1, -1, true
 			m.used++
 			return i
 		}
