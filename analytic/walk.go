@@ -281,6 +281,11 @@ func (w *walk) start(r *rank, is *replay.Issue, ready units.Time) {
 
 // beside runs a compute or memory operation on a resource of its own.
 func (w *walk) beside(r *rank, h int32, ready units.Time) {
+	if r.cur.Alone() { // nobody can come to share the processor
+		r.act.ComputeBegin(ready)
+		w.push(ready+r.ops[h].size, w.freshSeq(), evDone, r.id, h)
+		return
+	}
 	if ready > w.now {
 		w.push(ready, w.freshSeq(), evStart, r.id, h)
 		return

@@ -217,6 +217,10 @@ func (c *Cursor) Finished() bool {
 	return c.started && c.live == 0 && c.err == nil && int(c.pc) >= len(c.p.Ops)
 }
 
+// Alone reports whether exactly one operation is in progress and nothing else can
+// start before it is done.
+func (c *Cursor) Alone() bool { return c.live == 1 }
+
 // Err returns the error that stopped the rank's thread, or nil.
 func (c *Cursor) Err() error { return c.err }
 

@@ -187,9 +187,12 @@ type Tally struct {
 	g       *graph.Graph
 	sites   []SiteTimes
 	flights map[flightKey]*flight
-	spare   []*flight
-	colls   map[collKey]*CollectiveTimes
-	Result  Result // counters are added here
+	// recent is the flight that was looked up last, or nil.
+	recent    *flight
+	recentKey flightKey
+	spare     []*flight
+	colls     map[collKey]*CollectiveTimes
+	Result    Result // counters are added here
 }
 
 type flightKey struct {
@@ -235,12 +238,17 @@ func (t *Tally) Part(e *CollectiveEnd) {
 // Join adds a part to its collective instance only.
 func (t *Tally) Join(e *CollectiveEnd) {
 	k := flightKey{e.Group, e.Instance}
-	f := t.flights[k]
+	f := t.recent
+	if f == nil || t.recentKey != k { // the parts of an instance mostly end one after another
+		f = t.flights[k]
+		t.recent, t.recentKey = f, k
+	}
 	if f == nil {
 		f = t.newFlight()
 		f.last = *e
 		f.start, f.end = e.Start, e.End
 		t.flights[k] = f
+		t.recent = f
 	}
 	f.parts++
 	f.start, f.end = max(f.start, e.Start), max(f.end, e.End)
@@ -251,6 +259,7 @@ func (t *Tally) Join(e *CollectiveEnd) {
 	if int(f.parts) == t.g.Groups[e.Group].Size() {
 		t.land(f)
 		delete(t.flights, k)
+		t.recent = nil
 		t.spare = append(t.spare, f)
 	}
 }
