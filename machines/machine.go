@@ -175,8 +175,5 @@ func (m *Machine) ECM(label string) (ECMRecord, bool) {
 // ECMLabels lists the kernels that have a record, ordered.
 func (m *Machine) ECMLabels() []string { return slices.Clone(m.ecmLabels) }
 
-// Info is a line of a listing.
-type Info struct{ Name, Summary string }
-
 // Default is the machine used where nothing names one.
 func Default() string { return "icelake-sp-8360y" }

@@ -2,10 +2,6 @@ package networks
 
 import (
 	"embed"
-	"os"
-	"path"
-	"path/filepath"
-	"strings"
 
 	"hybrid/internal/diag"
 	"hybrid/internal/yamldoc"
@@ -14,73 +10,28 @@ import (
 //go:embed *.yml
 var files embed.FS
 
-// Embedded lists the networks that come with the program, ordered by name.
-func Embedded() []Info {
-	entries, err := files.ReadDir(".")
-	if err != nil {
-		return nil
-	}
-	var out []Info
-	for _, e := range entries {
-		name := strings.TrimSuffix(e.Name(), ".yml")
-		src, _ := Source(name)
-		info := Info{Name: name}
-		if s := yamldoc.Parse(e.Name(), src, new(diag.List)).Get("summary"); s != nil {
-			info.Summary = s.Text
-		}
-		out = append(out, info)
-	}
-	return out
+func library() yamldoc.Library {
+	return yamldoc.Library{Kind: "network", Files: files, Summary: []string{"summary"}}
 }
+
+// Info is a line of a listing.
+type Info = yamldoc.Info
+
+// Embedded lists the networks that come with the program, ordered by name.
+func Embedded() []Info { return library().List() }
 
 // Source returns the text of an embedded network file.
-func Source(name string) ([]byte, bool) {
-	src, err := files.ReadFile(name + ".yml")
-	return src, err == nil
-}
+func Source(name string) ([]byte, bool) { return library().Source(name) }
 
-// IsPath reports whether an argument names a file rather than an embedded network: it
-// has a / in it or ends in .yml or .yaml.
-func IsPath(nameOrPath string) bool {
-	return strings.ContainsAny(nameOrPath, `/\`) || strings.HasSuffix(nameOrPath, ".yml") || strings.HasSuffix(nameOrPath, ".yaml")
-}
-
-// Load reads a network: an embedded one by name, or a file (see [IsPath]). Each set
-// is path=value and overrides one key. Findings go to list; the result is nil if one
-// of them is an error.
+// Load reads a network: an embedded one by name, or a file (see [yamldoc.IsPath]). Each
+// set is path=value and overrides one key. Findings go to list; the result is nil if
+// one of them is an error.
 func Load(nameOrPath string, sets []string, list *diag.List) *Network {
-	file := nameOrPath
-	src, ok := Source(nameOrPath)
-	switch {
-	case IsPath(nameOrPath):
-		var err error
-		if src, err = os.ReadFile(nameOrPath); err != nil {
-			list.Errorf("E811", diag.Pos{File: nameOrPath}, "the network file cannot be read: %v", rootCause(err))
-			return nil
-		}
-	case !ok:
-		unknownName(nameOrPath, list)
+	file, src, ok := library().Read(nameOrPath, list)
+	if !ok {
 		return nil
-	default:
-		file = nameOrPath + ".yml"
 	}
 	return Parse(file, src, sets, list)
-}
-
-func rootCause(err error) error {
-	if pe, ok := err.(*os.PathError); ok {
-		return pe.Err
-	}
-	return err
-}
-
-func unknownName(name string, list *diag.List) {
-	var names []string
-	for _, i := range Embedded() {
-		names = append(names, i.Name)
-	}
-	list.Errorf("E810", diag.Pos{}, "no network is called %q%s", name, diag.DidYouMean(name, names)).
-		Note("networks: %s", joined(names)).Note("a file is given by a path with / in it or with .yml at its end")
 }
 
 // Parse reads a network from the text of a file, as [Load] does.
@@ -162,8 +113,7 @@ func orRoot(n, root *yamldoc.Node) *yamldoc.Node {
 // checkName holds the name key against the file's name, which is how the file is
 // found, and fills in a missing one.
 func (n *Network) checkName(root *yamldoc.Node, list *diag.List) {
-	base := path.Base(filepath.ToSlash(n.File))
-	base = strings.TrimSuffix(strings.TrimSuffix(base, ".yml"), ".yaml")
+	base := yamldoc.BaseName(n.File)
 	if n.Name == "" {
 		n.Name = base
 		return

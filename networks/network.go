@@ -189,11 +189,6 @@ func (n *Network) Level(id LevelID) (l *Level, from LevelID, ok bool) {
 	return nil, id, false
 }
 
-// Info is a line of a listing.
-type Info struct {
-	Name, Summary string
-}
-
 // Default is the network used where neither the command line nor the workload
 // names one.
 func Default() string { return "ib-fat-tree-200g" }

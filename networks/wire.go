@@ -59,7 +59,7 @@ func wirePresets() []wirePreset {
 func WirePresets() []Info {
 	var out []Info
 	for _, p := range wirePresets() {
-		out = append(out, Info{p.Wire.Name, p.Doc})
+		out = append(out, Info{Name: p.Wire.Name, Summary: p.Doc})
 	}
 	return out
 }

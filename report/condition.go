@@ -28,6 +28,7 @@ func metrics() []metric {
 		{"bias", "mean error of all items", func(m *Metrics) Error { return m.Bias }},
 		{"mape", "mean magnitude of the error", func(m *Metrics) Error { return m.MAPE }},
 		{"wmape", "the same, weighted by time", func(m *Metrics) Error { return m.WMAPE }},
+		{"p95", "magnitude that 95 % of the errors do not exceed", func(m *Metrics) Error { return m.P95 }},
 		{"max", "largest error", func(m *Metrics) Error { return m.Max }},
 	}
 }

@@ -193,7 +193,7 @@ func (c *Comparison) metricsObject() object {
 	for i := range c.Metrics {
 		m := &c.Metrics[i]
 		o = append(o, member{m.Model, object{
-			{"error", m.Error}, {"bias", m.Bias}, {"mape", m.MAPE}, {"wmape", m.WMAPE},
+			{"error", m.Error}, {"bias", m.Bias}, {"mape", m.MAPE}, {"wmape", m.WMAPE}, {"p95", m.P95},
 			{"max", object{{"value", m.Max}, {"operation", m.Operation}}},
 			{"main", object{{"share", m.Share}, {"operation", m.Main}}},
 			{"items", m.Items}, {"undefined", m.Undefined},

@@ -2,6 +2,10 @@ package report
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"hybrid/graph"
 	"hybrid/graph/replay"
@@ -59,7 +63,8 @@ type Metrics struct {
 	// Bias is the mean of e, MAPE the mean of |e|: every item counts the same. WMAPE
 	// is the sum of |x-y| over the sum of y, each item times its number of instances,
 	// so that it counts what takes long.
-	Bias, MAPE, WMAPE Error
+	// P95 is the |e| that 95 % of the items do not exceed.
+	Bias, MAPE, WMAPE, P95 Error
 	// Max is the e of largest magnitude and Operation the item it belongs to.
 	Max       Error
 	Operation string
@@ -116,7 +121,8 @@ func makespan(r *replay.Result) value {
 }
 
 func (m *Metrics) summarize(items []item, run, ref int) {
-	var bias, absolute, difference, time, most float64
+	var signed, absolute, times []float64
+	var most, difference float64
 	for i := range items {
 		it := &items[i]
 		e := it.errors[run]
@@ -124,29 +130,27 @@ func (m *Metrics) summarize(items []item, run, ref int) {
 			m.Undefined++
 			continue
 		}
-		m.Items++
-		bias += e.Value
-		absolute += math.Abs(e.Value)
-		y := float64(it.mean[ref]) * float64(it.count)
-		d := math.Abs(e.Value) * y
-		difference += d
-		if d > most {
-			most, m.Main = d, it.label
+		size, y := math.Abs(e.Value), float64(it.mean[ref])*float64(it.count)
+		signed, absolute, times = append(signed, e.Value), append(absolute, size), append(times, y)
+		difference += size * y
+		if size*y > most {
+			most, m.Main = size*y, it.label
 		}
-		time += y
-		if !m.Max.Defined || math.Abs(e.Value) > math.Abs(m.Max.Value) {
+		if !m.Max.Defined || size > math.Abs(m.Max.Value) {
 			m.Max, m.Operation = e, it.label
 		}
 	}
-	if m.Items == 0 {
+	if m.Items = len(signed); m.Items == 0 {
 		return
 	}
-	m.Bias = Error{bias / float64(m.Items), true}
-	m.MAPE = Error{absolute / float64(m.Items), true}
-	if time > 0 {
-		m.WMAPE = Error{difference / time, true}
+	m.Bias = Error{stat.Mean(signed, nil), true}
+	m.MAPE = Error{stat.Mean(absolute, nil), true}
+	if floats.Sum(times) > 0 {
+		m.WMAPE = Error{stat.Mean(absolute, times), true}
 	}
 	if difference > 0 {
 		m.Share = Error{most / difference, true}
 	}
+	slices.Sort(absolute)
+	m.P95 = Error{stat.Quantile(0.95, stat.Empirical, absolute, nil), true}
 }
