@@ -93,7 +93,7 @@ func (a *app) status(cmd *cobra.Command, err error) int {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &u) || !errors.As(err, &f):
-		fmt.Fprintf(a.stderr, "hybrid: %v\n\n%s", tidyUsage(err), cmd.UsageString())
+		fmt.Fprintf(a.stderr, "hybrid: %v\n\nUsage:\n  %s\n\n%s --help lists the flags and shows examples.\n", tidyUsage(err), cmd.UseLine(), cmd.CommandPath())
 		return exitUsage
 	case errors.As(err, &found):
 		fmt.Fprintf(a.stderr, "hybrid: %v\n", found)
@@ -140,7 +140,7 @@ func (a *app) checkGlobal() error {
 // commands is the table of subcommands, in the order of the help page.
 func (a *app) commands() []func() *cobra.Command {
 	return []func() *cobra.Command{
-		a.compareCommand, a.simulateCommand, a.predictCommand, a.validateCommand, a.graphCommand,
+		a.compareCommand, a.simulateCommand, a.predictCommand, a.validateCommand, a.fmtCommand, a.graphCommand,
 		a.listCommand, a.showCommand, a.explainCommand, a.schemaCommand, a.versionCommand,
 	}
 }
@@ -184,8 +184,25 @@ lays the two side by side and says whether the cheap model may be trusted.`,
 	return root
 }
 
-// suggestFlag adds what the user may have meant to the error about an unknown flag.
+// oneWorkload demands at most one argument. Several are most often a glob that the
+// shell has expanded.
+func oneWorkload(_ *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 1:
+		return fmt.Errorf("one WORKLOAD is timed at a time, but %d are given; put a glob in quotes, or name one file of the trace set", len(args))
+	case len(args) == 1 && args[0] == "":
+		return errors.New("the WORKLOAD is an empty text")
+	}
+	return nil
+}
+
+// suggestFlag adds what the user may have meant to the error about an unknown flag, and
+// says plainly which values a flag takes.
 func suggestFlag(cmd *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return fmt.Errorf("--%s takes %s, not %q", value.GetFlag().Name, valueKind(value.GetFlag()), value.GetValue())
+	}
 	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
 		return err
@@ -196,4 +213,17 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; did you mean --%s?", err, s)
 	}
 	return err
+}
+
+// valueKind says in words what a flag takes.
+func valueKind(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int":
+		return "a whole number"
+	case "uint64":
+		return "a whole number of 0 or more"
+	case "bool":
+		return "true or false"
+	}
+	return "another value"
 }

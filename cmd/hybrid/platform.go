@@ -45,7 +45,7 @@ func choose(flag string, given bool, target, dir, fallback string) choice {
 
 // beside resolves a file that a workload names against the workload's folder.
 func beside(target, dir string) string {
-	if !networks.IsPath(target) || filepath.IsAbs(target) || dir == "" || dir == "." {
+	if !yamldoc.IsPath(target) || filepath.IsAbs(target) || dir == "" || dir == "." {
 		return target
 	}
 	return filepath.Join(dir, target)
@@ -63,22 +63,47 @@ func loadPlatform(w *workload, o *runOptions, list *diag.List) *platform {
 		machineChoice: choose(o.machine, o.given("machine"), w.graph.Machine, w.dir, machine),
 	}
 	forNetwork, forMachine := splitSets(o.sets, list)
-	p.network = networks.Load(p.networkChoice.name, forNetwork, list)
-	p.machine = machines.Load(p.machineChoice.name, forMachine, list)
+	var found diag.List
+	p.network = networks.Load(p.networkChoice.name, forNetwork, &found)
+	placed(&found, p.networkChoice.namedAt(w, "--network"), list)
+	found = diag.List{}
+	p.machine = machines.Load(p.machineChoice.name, forMachine, &found)
+	placed(&found, p.machineChoice.namedAt(w, "--machine"), list)
+	if p.network != nil {
+		checkCollectives(p.network, list)
+	}
 	if list.HasErrors() || p.network == nil || p.machine == nil {
 		return nil
 	}
 	return p
 }
 
+// namedAt is where the choice was made.
+func (c choice) namedAt(w *workload, flag string) diag.Pos {
+	if c.from == "workload" {
+		return diag.Pos{File: w.name}
+	}
+	return diag.Pos{File: flag + " " + c.name}
+}
+
+// placed moves findings to list; what has no place of its own gets pos.
+func placed(found *diag.List, pos diag.Pos, list *diag.List) {
+	for _, d := range found.All() {
+		if d.Pos == (diag.Pos{}) {
+			d.Pos = pos
+		}
+		list.Add(d)
+	}
+}
+
 // splitSets gives each override to the file that has its first key, the network's
 // first.
 func splitSets(sets []string, list *diag.List) (network, machine []string) {
 	for _, s := range sets {
-		path, _, ok := yamldoc.SplitSet(s)
+		path, value, ok := yamldoc.SplitSet(s)
 		key, _, _ := strings.Cut(path, ".")
 		switch {
-		case !ok:
+		case !ok || strings.TrimSpace(value) == "":
 			list.Errorf("E815", diag.Pos{File: "--set " + s}, "%q is not an override: write path=value, such as fabric.link.rate=200Gbps", s)
 		case topKey(networks.Parameters(), key):
 			network = append(network, s)
@@ -118,7 +143,11 @@ func (p *platform) place(ranks int, o *runOptions, list *diag.List) {
 	}
 	placement, err := networks.NewPlacement(ranks, opt)
 	if err != nil {
-		list.Errorf("E903", diag.Pos{}, "%v", err)
+		pos := diag.Pos{}
+		if opt.Kind == "file" {
+			pos.File = o.placement
+		}
+		list.Errorf("E903", pos, "%v", err)
 		return
 	}
 	p.placement = placement
