@@ -21,12 +21,20 @@ func newClock(rates []units.Rat, rounded bool) units.Clock {
 	return units.NewClock(rates...)
 }
 
-// rate is a time per byte in ticks: whole where the clock is exact for it.
+// rate is a time per byte in ticks: whole where the clock is exact for it. Elsewhere
+// the times of the sizes seen last are kept, since a program has few sizes and a
+// division costs more than all else that is done for a message.
 type rate struct {
 	ticks int64
 	whole bool
 	clock units.Clock
 	exact units.Rat
+	memo  [8]sizeTime
+}
+
+type sizeTime struct {
+	bytes int64
+	time  units.Time
 }
 
 func newRate(c units.Clock, r units.Rat) rate {
@@ -48,7 +56,11 @@ func (r *rate) span(n int64) units.Time {
 		return 0
 	}
 	if !r.whole {
-		return min(r.clock.Span(r.exact, n), horizon)
+		m := &r.memo[uint64(n)*0x9e3779b97f4a7c15>>61]
+		if m.bytes != n {
+			m.bytes, m.time = n, min(r.clock.Span(r.exact, n), horizon)
+		}
+		return m.time
 	}
 	hi, lo := bits.Mul64(uint64(n), uint64(r.ticks))
 	if hi > 0 || lo > uint64(horizon) {
@@ -113,6 +125,9 @@ func newNetwork(job *Job, loggp, rounded bool) (*network, error) {
 		return nil, err
 	}
 	n := &network{place: place, clock: newClock(rates(job.Network, distances(place), loggp), rounded)}
+	if n.clock.PerPS > 1 && leastTime(job.Graph) > int64(horizon)/n.clock.PerPS {
+		n.clock = newClock(nil, true)
+	}
 	for id := range n.levels {
 		l, from, ok := job.Network.Level(networks.LevelID(id))
 		if !ok || loggp && len(l.LogGP) == 0 || !loggp && len(l.Hockney) == 0 {

@@ -69,7 +69,8 @@ func Find(name string) (Model, bool) {
 }
 
 // exactFirst walks with the exact tick and, where the run turns out too long for that,
-// once more with one that rounds to a picosecond.
+// once more with one that rounds to a picosecond. What is bound to be too long is seen
+// before.
 func exactFirst(walk func(rounded bool) (*replay.Result, error)) (*replay.Result, error) {
 	r, err := walk(false)
 	if err != nil || r.Clock.PerPS == 1 || len(r.Verdict.Errors) != 1 || !errors.Is(r.Verdict.Errors[0], errOverflow) {

@@ -3,6 +3,7 @@ package analytic
 import (
 	"testing"
 
+	"hybrid/graph"
 	"hybrid/internal/diag"
 	"hybrid/networks"
 )
@@ -49,4 +50,28 @@ func parseNetwork(t *testing.T, text string) *networks.Network {
 		t.Fatal(list.Err())
 	}
 	return n
+}
+
+// A loop of 10^6 computations of 1 ms takes 10^15 ps at least; a computation that the
+// thread does not wait for, or that a branch may skip, counts for nothing.
+func TestLeastTime(t *testing.T) {
+	for _, tt := range []struct {
+		flags  graph.Flags
+		branch bool
+		want   int64
+	}{{0, false, 1_000_000 * 1_000_000_000}, {graph.Async, false, 0}, {0, true, 0}} {
+		b := newBuilder(1)
+		p := b.rank(0, false)
+		p.BeginLoop(p.site, p.Int(1_000_000))
+		if tt.branch {
+			p.Patch(p.Branch(p.site, p.Int(1)))
+		}
+		p.flags = tt.flags
+		p.calc(1_000_000_000)
+		p.EndLoop(p.site)
+		p.Done()
+		if got := leastTime(b.finish(t)); got != tt.want {
+			t.Errorf("%+v: %d ps", tt, got)
+		}
+	}
 }
