@@ -44,5 +44,5 @@ func ExampleEncoder() {
 	fmt.Println(len(g.Programs[0].Ops), "operations, the second is", g.Sites[1].Text)
 	// Output:
 	// <nil> <nil>
-	// 2 operations, the second is ALL_REDUCE 1048576B
+	// 2 operations, the second is ALL_REDUCE 1MiB
 }

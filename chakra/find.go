@@ -217,11 +217,42 @@ func reportNone(arg string, files []candidate, list *diag.List) {
 			return
 		}
 	}
-	if len(files) == 0 {
-		list.Errorf("E701", diag.Pos{File: arg}, "there is no trace file here and no file whose name starts like this")
-		return
+	var d *diag.Diagnostic
+	switch len(files) {
+	case 0:
+		d = list.Errorf("E701", diag.Pos{File: arg}, "there is no trace file here and no file whose name starts like this")
+	case 1:
+		d = list.Errorf("E701", diag.Pos{File: arg}, "the only file here, %s, is not a Chakra trace", filepath.Base(files[0].path))
+	default:
+		d = list.Errorf("E701", diag.Pos{File: arg}, "none of the %d files here is a Chakra trace", len(files))
 	}
-	list.Errorf("E701", diag.Pos{File: arg}, "none of the %d files here is a Chakra trace", len(files))
+	for i, dir := range foldersWithTraces(arg) {
+		if i == mostNamed {
+			d.Note("and more folders")
+			return
+		}
+		d.Note("%s has traces", dir)
+	}
+}
+
+// mostNamed bounds the folders that a finding names.
+const mostNamed = 5
+
+// foldersWithTraces lists the folders directly in dir that hold a trace, at most one
+// more than are named.
+func foldersWithTraces(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	var out []string
+	for _, e := range entries {
+		if !e.IsDir() || len(out) > mostNamed {
+			continue
+		}
+		sub := filepath.Join(dir, e.Name())
+		if files, err := listDir(sub, ""); err == nil && slices.ContainsFunc(files, isTrace) {
+			out = append(out, sub)
+		}
+	}
+	return out
 }
 
 // foreignFile reports a file in another form than a trace.
@@ -242,6 +273,10 @@ func reportSeveral(arg string, groups [][]candidate, list *diag.List) {
 			d.Note("and %d more", len(groups)-i)
 			break
 		}
-		d.Note("%s (%d files)", filepath.Join(filepath.Dir(g[0].path), g[0].title()), len(g))
+		plural := "s"
+		if len(g) == 1 {
+			plural = ""
+		}
+		d.Note("%s (%d file%s)", filepath.Join(filepath.Dir(g[0].path), g[0].title()), len(g), plural)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"hybrid/graph"
 	"hybrid/internal/diag"
+	"hybrid/internal/units"
 )
 
 // picosPerMicro converts the durations of traces.
@@ -272,7 +273,7 @@ func (l *rankLoader) collective(i int32, n *node) graph.Op {
 func (l *rankLoader) expanded(i int32, n *node, ct graph.CollType, ref groupRef) graph.Op {
 	size := l.size(n, slotCommSize)
 	root := l.root(n, ct, ref)
-	text := fmt.Sprintf("%s %dB", collName(ct), size)
+	text := collName(ct) + " " + units.ReadableBytes(size)
 	op := graph.Op{Kind: graph.Collective, Flags: graph.Eager, Site: l.site(graph.Collective, n, ct, size, text), Label: -1}
 	op.Peer, op.Tag, op.Size = l.rb.Int(root), l.rb.Int(int64(ref.id)), l.rb.Int(size)
 	op.Arg = l.rb.Call(graph.Call{Type: ct})

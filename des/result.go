@@ -136,7 +136,7 @@ func (r *run) assumptions() []string {
 	}
 	note := "switch buffers are unlimited: no packet is lost, marked or paused"
 	if bytes, link := r.longestQueue(); bytes > 0 {
-		note += fmt.Sprintf("; the longest queue held %s, %s", units.FormatBytes(bytes), r.linkName(link))
+		note += fmt.Sprintf("; the longest queue held %s, %s", units.ReadableBytes(bytes), r.linkName(link))
 	}
 	return []string{note}
 }

@@ -38,6 +38,7 @@ func (c *compiler) binary(n *ast.BinaryNode) *code {
 }
 
 func (c *compiler) arithmetic(n *ast.BinaryNode, a, b *code) *code {
+	a, b = c.existing(n.Left, a), c.existing(n.Right, b)
 	out := &code{dep: a.dep | b.dep, size: a.size + b.size + 1, quotient: a.quotient || b.quotient}
 	switch n.Operator {
 	case "+", "-", "%":
@@ -51,12 +52,9 @@ func (c *compiler) arithmetic(n *ast.BinaryNode, a, b *code) *code {
 		}
 		out.dims, out.any = d, wild
 	case "*":
-		out.dims, out.any = a.dims.times(b.dims, 1), false
-		if k, ok := a.constInt(); ok && k == 0 {
-			out.any = a.any
-		}
+		out.dims, out.any = a.dims.times(b.dims, 1), a.any || b.any
 	case "/":
-		out.dims = a.dims.times(b.dims, -1)
+		out.dims, out.any = a.dims.times(b.dims, -1), a.any || b.any
 		out.quotient = true
 	case "**", "^":
 		return c.power(n, a, b, out)
@@ -217,7 +215,7 @@ func (c *compiler) power(n *ast.BinaryNode, a, b, out *code) *code {
 		}
 		out.dims = a.dims.power(int8(k))
 	}
-	out.kind = kindFloat
+	out.kind, out.any = kindFloat, a.any
 	x, y := a.asFloat(), b.asFloat()
 	out.f = func(e *graph.Env) (float64, error) {
 		p, err := x(e)
@@ -345,7 +343,7 @@ func (c *compiler) rangeNode(n *ast.BinaryNode) *code {
 	if !ok1 || !ok2 {
 		return badCode()
 	}
-	return &code{typ: typ{kind: kindList, elem: kindInt}, dep: a.dep | b.dep, size: a.size + b.size + 1, rng: &rangeCode{lo: lo, hi: hi}}
+	return &code{typ: typ{kind: kindList, elem: kindInt}, dep: a.dep | b.dep, size: a.size + b.size + 1, rng: &rangeCode{lo: lo, hi: hi, ld: c.ld}}
 }
 
 // wholeNumber turns a plain number into a whole one; a fraction is an error when
@@ -355,7 +353,7 @@ func (c *compiler) wholeNumber(n ast.Node, a *code, name string) (*code, bool) {
 		c.fail(n, "E220", "%s must be a plain number, not %s", name, a.typ)
 		return nil, false
 	}
-	return c.toInt(n, a, name), true
+	return c.toInt(n, c.existing(n, a), name), true
 }
 
 // toInt keeps the dimensions and demands that the value is whole.
@@ -399,6 +397,11 @@ func (c *compiler) inNode(n *ast.BinaryNode) *code {
 		return c.fail(n, "E220", "cannot look for %s in a list of %s", a.dims, b.dims).bad()
 	}
 	out := &code{typ: typ{kind: kindBool}, dep: a.dep | b.dep, size: a.size + b.size + 1}
+	if set := numberSet(b); set != nil && a.numeric() {
+		x := a.asFloat()
+		out.b = func(e *graph.Env) (bool, error) { v, err := x(e); return set[v], err }
+		return out
+	}
 	if b.rng != nil && a.numeric() {
 		x, r := a.asFloat(), b.rng
 		out.b = func(e *graph.Env) (bool, error) {
@@ -415,12 +418,16 @@ func (c *compiler) inNode(n *ast.BinaryNode) *code {
 		}
 		return out
 	}
+	pos := c.pos(n)
 	out.b = func(e *graph.Env) (bool, error) {
 		v, err := a.eval(e)
 		if err != nil {
 			return false, err
 		}
 		list, err := listOf(b, e)
+		if err == nil {
+			err = c.ld.visit(int64(len(list)), pos)
+		}
 		for _, x := range list {
 			if equalValues(v, x) {
 				return true, err
@@ -429,32 +436,4 @@ func (c *compiler) inNode(n *ast.BinaryNode) *code {
 		return false, err
 	}
 	return out
-}
-
-// listOf evaluates a list.
-func listOf(k *code, e *graph.Env) ([]any, error) {
-	v, err := k.eval(e)
-	list, _ := v.([]any)
-	return list, err
-}
-
-func equalValues(a, b any) bool {
-	x, ok1 := floatOf(a)
-	y, ok2 := floatOf(b)
-	if ok1 && ok2 {
-		return x == y
-	}
-	return a == b
-}
-
-func floatOf(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case int:
-		return float64(v), true
-	case float64:
-		return v, true
-	}
-	return 0, false
 }

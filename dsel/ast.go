@@ -161,8 +161,10 @@ type stmt struct {
 	Wait    *waitStmt    `parser:"| 'wait' @@"`
 	WaitAll bool         `parser:"| @'waitall'"`
 	Require *requireDecl `parser:"| 'require' @@"`
-	Op      *op          `parser:"| @@"`
-	Call    *call        `parser:"| @@"`
+
+	// Op and Call have productions of their own.
+	Op   *op
+	Call *call
 
 	Body []*stmt
 	// Else holds the statements of the else branch; one If for `else if`.
@@ -209,15 +211,28 @@ type op struct {
 	Pos     lexer.Position
 	Label   *ref        `parser:"@@?"`
 	Async   bool        `parser:"@'async'?"`
-	Halo    *halo       `parser:"( @@"`
-	Verb    *verb       `parser:"| @@"`
-	Operand *expression `parser:"  @@? )"`
-	Clauses []*clause   `parser:"@@*"`
+	Verb    *verb       `parser:"( @@"`
+	Operand *expression `parser:"  @@?"`
+	Halo    *halo       `parser:"| @@ )"`
+	Clauses clauseList  `parser:"@@"`
 }
 
+// verb is one of verbs but halo, whose operand is of its own kind.
 type verb struct {
 	Pos  lexer.Position
-	Name string `parser:"@( 'compute' | 'delay' | 'load' | 'store' | 'mark' | 'send' | 'isend' | 'recv' | 'irecv' | 'sendrecv' | 'transfer' | 'exchange' | 'barrier' | 'bcast' | 'reduce' | 'allreduce' | 'gather' | 'allgather' | 'scatter' | 'reducescatter' | 'alltoall' | 'alltoallv' )"`
+	Name string
+}
+
+// Parse takes the verb (participle.Parseable): to try one literal after the other
+// would cost more than the rest of the statement.
+func (v *verb) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if t.Type != tokIdent || t.Value == "halo" || !verbSet()[t.Value] {
+		return participle.NextMatch
+	}
+	v.Pos, v.Name = t.Pos, t.Value
+	lex.Next()
+	return nil
 }
 
 type halo struct {
@@ -234,18 +249,86 @@ type haloItem struct {
 
 type clause struct {
 	Pos    lexer.Position
-	After  []*ref      `parser:"  'after' @@ ( ',' @@ )*"`
-	Over   *groupRef   `parser:"| 'over' @@"`
-	Name   *string     `parser:"| 'name' @String"`
-	Each   bool        `parser:"| @'each'"`
-	Option string      `parser:"| @( 'algo' | 'stream' | 'on' | 'precision' | 'proto' )"`
-	Word   *word       `parser:"  @@"`
-	Kernel *call       `parser:"| 'kernel' @@"`
-	Source *sourceRef  `parser:"| 'source' @@"`
-	ECM    *ecmClause  `parser:"| 'ecm' @@"`
-	Key    string      `parser:"| @( 'to' | 'from' | 'tag' | 'root' | 'bytes' | 'flops' | 'work' | 'cores' | 'for' | 'with' | 'rsize' | 'rtag' | 'per' )"`
-	Any    bool        `parser:"  ( @'any'"`
-	Value  *expression `parser:"  | @@ )"`
+	Pair   *valueClause
+	After  []*ref     `parser:"  'after' @@ ( ',' @@ )*"`
+	Name   *string    `parser:"| 'name' @String"`
+	Over   *groupRef  `parser:"| 'over' @@"`
+	Each   bool       `parser:"| @'each'"`
+	Option string     `parser:"| @( 'algo' | 'stream' | 'on' | 'precision' | 'proto' )"`
+	Word   *word      `parser:"  @@"`
+	Kernel *call      `parser:"| 'kernel' @@"`
+	Source *sourceRef `parser:"| 'source' @@"`
+	ECM    *ecmClause `parser:"| 'ecm' @@"`
+}
+
+// valueClause is a clause of a word and a value.
+type valueClause struct {
+	Key  string
+	Any  bool
+	Expr *expression
+	// missing is the token that stands where the value should.
+	missing *lexer.Token
+}
+
+// clauseList is all clauses of an operation. Their first words tell them apart, so
+// that nothing has to be tried; err is the fault of the last one.
+type clauseList struct {
+	list []*clause
+	err  error
+}
+
+// Parse reads clauses as long as there are some (participle.Parseable). An error
+// that it returned would be lost among the alternatives.
+func (l *clauseList) Parse(lex *lexer.PeekingLexer) error {
+	for l.err == nil {
+		t := lex.Peek()
+		if t.Type != tokIdent || !opClauses()[t.Value] {
+			break
+		}
+		c := &clause{Pos: t.Pos}
+		if valueWords()[t.Value] {
+			c.Pair = readValue(lex)
+		} else if c, l.err = grammar().clause.ParseFromLexer(lex, participle.AllowTrailing(true)); l.err != nil {
+			break
+		}
+		l.list = append(l.list, c)
+	}
+	return nil
+}
+
+// any reports whether the clause's value is any.
+func (c *clause) any() bool { return c.Pair != nil && c.Pair.Any }
+
+// value is the clause's expression; nil for any and for clauses without one.
+func (c *clause) value() *expression {
+	if c.Pair == nil {
+		return nil
+	}
+	return c.Pair.Expr
+}
+
+// missing returns the token that stands where a clause needs a value, or nil.
+func (o *op) missing() *lexer.Token {
+	for _, c := range o.Clauses.list {
+		if c.Pair != nil && c.Pair.missing != nil {
+			return c.Pair.missing
+		}
+	}
+	return nil
+}
+
+func readValue(lex *lexer.PeekingLexer) *valueClause {
+	c := &valueClause{Key: lex.Next().Value}
+	if t := lex.Peek(); t.Type == tokIdent && t.Value == "any" {
+		c.Any = true
+		lex.Next()
+		return c
+	}
+	c.Expr = &expression{}
+	if err := c.Expr.Parse(lex); err != nil {
+		c.Expr, c.missing = nil, lex.Peek()
+	}
+	return c
 }
 
 type sourceRef struct {
@@ -279,10 +362,13 @@ type grammars struct {
 	stmt *participle.Parser[stmt]
 	op   *participle.Parser[op] // a statement by itself: most are operations
 	item *participle.Parser[kernelItem]
+	// clause reads the clauses that have more than a value.
+	clause *participle.Parser[clause]
+	call   *participle.Parser[call]
 }
 
 var grammar = sync.OnceValue(func() *grammars {
 	lex := participle.Lexer(lexicon{})
 	return &grammars{participle.MustBuild[decl](lex), participle.MustBuild[stmt](lex), participle.MustBuild[op](lex),
-		participle.MustBuild[kernelItem](lex)}
+		participle.MustBuild[kernelItem](lex), participle.MustBuild[clause](lex), participle.MustBuild[call](lex)}
 })

@@ -21,6 +21,9 @@ type function struct {
 
 const anyCount = 1 << 20
 
+// maxCalls bounds functions that call functions.
+const maxCalls = 50
+
 // functions lists the built-in functions that are compiled natively. Those of expr
 // that are missing here run in its virtual machine.
 func functions() []function {
@@ -118,8 +121,6 @@ func (c *compiler) call(n *ast.CallNode) *code {
 		switch {
 		case sym == nil:
 			return c.unknown(id, id.Value)
-		case sym.what == isPoison:
-			return badCode()
 		case sym.what == isGrid:
 			*sym.used = true
 			return c.gridCall(n, sym, method.Value)
@@ -146,9 +147,6 @@ func (c *compiler) namedCall(n *ast.CallNode, name string) *code {
 		return c.fail(n, "E210", "unknown function %q%s", name, diag.DidYouMean(name, append(c.scope.visible(), builtinNames()...))).bad()
 	}
 	*sym.used = true
-	if sym.what == isPoison {
-		return badCode()
-	}
 	if sym.what != isFn {
 		return c.fail(n, "E210", "%s is a %s, not a function", name, sym.word).bad()
 	}
@@ -162,7 +160,10 @@ func (c *compiler) userCall(n *ast.CallNode, sym *symbol) *code {
 	if len(n.Arguments) != len(fn.Params) {
 		return c.fail(n, "E213", "%s needs %d arguments, not %d", sym.name, len(fn.Params), len(n.Arguments)).bad()
 	}
-	if slices.Contains(c.fns, fn) || len(c.fns) > 50 {
+	if len(c.fns) > maxCalls {
+		return c.fail(n, "E204", "functions call one another more than %d deep", maxCalls).bad()
+	}
+	if slices.Contains(c.fns, fn) {
 		return c.fail(n, "E211", "fn %s calls itself", sym.name).bad()
 	}
 	inner := &scope{parent: c.ld.root}
@@ -193,7 +194,8 @@ func makeDiv(c *compiler, n ast.Node, args []*code, nodes []ast.Node) *code {
 }
 
 func (c *compiler) division(n ast.Node, args []*code, nodes []ast.Node, t typ, op func(a, b int64) int64) *code {
-	a, b := c.toInt(nodes[0], args[0], "the dividend"), c.toInt(nodes[1], args[1], "the divisor")
+	a := c.toInt(nodes[0], c.existing(nodes[0], args[0]), "the dividend")
+	b := c.toInt(nodes[1], c.existing(nodes[1], args[1]), "the divisor")
 	x, y, pos := a.i, b.i, c.pos(n)
 	out := &code{typ: t, dep: a.dep | b.dep, size: a.size + b.size + 1}
 	if k, ok := b.constInt(); ok && k > 0 {

@@ -69,6 +69,14 @@ func (l *loader) unusedLets(body []*stmt) {
 	}
 }
 
+// nameSeen remembers the name of an operation, for suggestions.
+func (l *loader) nameSeen(name string) {
+	if l.named == nil {
+		l.named = map[string]bool{}
+	}
+	l.named[name] = true
+}
+
 func (l *loader) regionSeen(name string) {
 	if l.regions == nil {
 		l.regions = map[string]bool{}

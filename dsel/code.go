@@ -87,6 +87,7 @@ type code struct {
 type rangeCode struct {
 	lo, hi  *code
 	reverse bool
+	ld      *loader
 }
 
 const (
@@ -210,6 +211,9 @@ func (r *rangeCode) list(env *graph.Env) ([]any, error) {
 	}
 	if n > maxList {
 		return nil, fault("E204", diag.Pos{}, "a list of %d elements is too long; the limit is %d", n, maxList)
+	}
+	if err := r.ld.visit(n, diag.Pos{}); err != nil {
+		return nil, err
 	}
 	out := make([]any, n)
 	for i := range out {

@@ -38,11 +38,11 @@ func planSend(p *planner) emitter {
 	if p.clause["to"] == nil {
 		return p.missing("a partner: to R")
 	}
-	if c := p.clause["tag"]; c != nil && c.Any {
+	if c := p.clause["tag"]; c != nil && c.any() {
 		return p.missing("a tag that is a number: only a receive matches any")
 	}
 	m.peer = p.value("to", rolePeer)
-	return p.single(m, p.text(m.size)+" to "+p.clause["to"].Value.text())
+	return p.single(m, p.text(m.size)+" to "+p.clause["to"].value().text())
 }
 
 func planRecv(p *planner) emitter {
@@ -52,13 +52,13 @@ func planRecv(p *planner) emitter {
 		return p.missing("a partner: from R or from any")
 	}
 	from := "any"
-	if c.Any {
+	if c.any() {
 		m.anyPeer = true
 	} else {
 		m.peer = p.value("from", rolePeer)
-		from = c.Value.text()
+		from = c.value().text()
 	}
-	m.anyTag = p.clause["tag"] != nil && p.clause["tag"].Any
+	m.anyTag = p.clause["tag"] != nil && p.clause["tag"].any()
 	return p.single(m, p.text(m.size)+" from "+from)
 }
 
@@ -147,13 +147,16 @@ func (p *planner) composite(joinText string, emit func(w *lowerer, add func(grap
 		}
 	}
 	join := p.base(graph.Join, p.site(graph.Join, joinText))
-	inner := &labelDecl{name: p.row.name}
+	inner, gate := &labelDecl{name: p.row.name}, &labelDecl{name: p.row.name + "-turn"}
 	return func(w *lowerer) {
 		deps := p.graphDeps(w)
 		members := w.number(inner, p.scope.labels.call)
 		count := 0
 		emit(w, func(op graph.Op) {
-			op.Label = members
+			if count == 0 && p.stream != "" {
+				deps = p.streamGate(w, join, w.number(gate, p.scope.labels.call), deps)
+			}
+			op.Label, op.Stream = members, 0
 			count++
 			w.raw(op, deps...)
 		})
@@ -164,7 +167,19 @@ func (p *planner) composite(joinText string, emit func(w *lowerer, add func(grap
 		p.labelled(w, &j)
 		w.raw(j, graph.Dep{Mode: graph.DepEach, Target: members})
 		w.raw(graph.Op{Kind: graph.ScopeEnd, Site: join.Site, Arg: members, Label: 1})
+		if p.stream != "" {
+			w.raw(graph.Op{Kind: graph.ScopeEnd, Site: join.Site, Arg: w.number(gate, p.scope.labels.call), Label: 1})
+		}
 	}
+}
+
+// streamGate writes a join that takes the composite's turn in its stream. The
+// members wait for it, not for one another, and the composite's last join ends the
+// turn.
+func (p *planner) streamGate(w *lowerer, join graph.Op, label int32, deps []graph.Dep) []graph.Dep {
+	join.Label = label
+	w.raw(join, deps...)
+	return []graph.Dep{{Mode: graph.DepLabel, Target: label}}
 }
 
 // planSendrecv: tag and size hold for both sides unless rtag and rsize are given.
@@ -174,7 +189,7 @@ func planSendrecv(p *planner) emitter {
 	if p.clause["to"] == nil || p.clause["from"] == nil {
 		return p.missing("both partners: to R from Q")
 	}
-	if c := p.clause["tag"]; c != nil && c.Any {
+	if c := p.clause["tag"]; c != nil && c.any() {
 		return p.missing("a tag that is a number")
 	}
 	if rsize == nil {
@@ -184,7 +199,7 @@ func planSendrecv(p *planner) emitter {
 		rtag = tag
 	}
 	send := message{kind: graph.Send, size: size, tag: tag, peer: p.value("to", rolePeer), flags: p.protoFlags()}
-	recv := message{kind: graph.Recv, size: rsize, tag: rtag, anyPeer: p.clause["from"].Any, peer: p.value("from", rolePeer)}
+	recv := message{kind: graph.Recv, size: rsize, tag: rtag, anyPeer: p.clause["from"].any(), peer: p.value("from", rolePeer)}
 	if !p.ok {
 		return nil
 	}
@@ -208,12 +223,12 @@ func planSendrecv(p *planner) emitter {
 // planTransfer: the global view. Both ends must be the same on every rank.
 func planTransfer(p *planner) emitter {
 	size, tag := p.size(), p.value("tag", roleTag)
-	if p.clause["from"] == nil || p.clause["to"] == nil || p.clause["from"].Any {
+	if p.clause["from"] == nil || p.clause["to"] == nil || p.clause["from"].any() {
 		return p.missing("both ends: from A to B")
 	}
 	from, to := p.value("from", rolePeer), p.value("to", rolePeer)
 	flags := p.protoFlags()
-	if c := p.clause["tag"]; c != nil && c.Any {
+	if c := p.clause["tag"]; c != nil && c.any() {
 		return p.missing("a tag that is a number")
 	}
 	if !p.ok {
@@ -234,6 +249,13 @@ func planTransfer(p *planner) emitter {
 		t.roles()
 		return t.atCursor
 	}
+	t.both = p.composite(text, func(w *lowerer, add func(graph.Op)) {
+		for _, m := range []message{t.recv, t.send} {
+			if op, ok := p.message(w, m, 0); ok {
+				add(op)
+			}
+		}
+	})
 	return t.emit
 }
 
@@ -243,6 +265,7 @@ type transfer struct {
 	from, to             *operand
 	send, recv           message
 	isSelf, isFrom, isTo *branchCond
+	both                 emitter // of a rank that sends to itself
 }
 
 func (t *transfer) emit(w *lowerer) {
@@ -253,10 +276,7 @@ func (t *transfer) emit(w *lowerer) {
 	me := int64(w.rank)
 	switch {
 	case me == from && me == to:
-		w.begin()
-		t.side(w, t.recv)
-		t.side(w, t.send)
-		w.end()
+		t.both(w)
 	case me == from:
 		t.side(w, t.send)
 	case me == to:
@@ -328,7 +348,7 @@ func planHalo(p *planner) emitter {
 			p.ok = false
 			return nil
 		}
-		p.fail("E210", posOfWord(h.Grid), "unknown grid %q%s", h.Grid.Text, diag.DidYouMean(h.Grid.Text, p.scope.visible()))
+		p.notA("grid", sym, h.Grid, isGrid)
 		return nil
 	}
 	*sym.used = true

@@ -138,7 +138,7 @@ func parseQuantity(s string) (q quantity, err string) {
 }
 
 func (c *compiler) identifier(n *ast.IdentifierNode) *code {
-	if q, ok := c.e.quantities[n.Value]; ok && strings.HasPrefix(n.Value, "q__") {
+	if q, ok := c.e.quantities[n.Value]; ok {
 		k := *q.code
 		return &k
 	}
@@ -160,12 +160,9 @@ func (c *compiler) identifier(n *ast.IdentifierNode) *code {
 		return c.unknown(n, n.Value)
 	}
 	*sym.used = true
-	switch sym.what {
-	case isValue:
+	if sym.what == isValue {
 		k := *c.ld.valueOf(sym)
 		return &k
-	case isPoison:
-		return badCode()
 	}
 	return c.fail(n, "E210", "%s is a %s, not a value", n.Value, sym.word).note("%s", useOf(sym)).bad()
 }
@@ -210,6 +207,7 @@ func (c *compiler) unary(n *ast.UnaryNode) *code {
 		if !a.numeric() {
 			return c.fail(n, "E220", "'%s' needs a number, not %s", n.Operator, a.typ).bad()
 		}
+		a = c.existing(n, a)
 		if n.Operator == "+" {
 			return a
 		}

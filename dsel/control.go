@@ -157,8 +157,15 @@ func (l *loader) listSet(c *code, e *expression) *code {
 		}
 		return found, nil
 	}
+	if set := numberSet(c); set != nil {
+		_, err := test(c.konst.([]any), &graph.Env{})
+		return &code{typ: typ{kind: kindBool}, dep: onRank, size: 1, b: func(env *graph.Env) (bool, error) { return set[float64(env.Rank)], err }}
+	}
 	return &code{typ: typ{kind: kindBool}, dep: c.dep | onRank, size: c.size, b: func(env *graph.Env) (bool, error) {
 		list, err := listOf(c, env)
+		if err == nil {
+			err = l.visit(int64(len(list)), e.pos())
+		}
 		if err != nil {
 			return false, err
 		}
@@ -180,6 +187,14 @@ func (w *lowerer) par(st *stmt, s *scope) {
 	w.end()
 }
 
+// word is the verb.
+func (o *op) word() string {
+	if o.Halo != nil {
+		return "halo"
+	}
+	return o.Verb.Name
+}
+
 // isComposite reports whether the operation is made of several messages.
 func (o *op) isComposite() bool {
 	return o.Halo != nil || slices.Contains([]string{"sendrecv", "exchange", "alltoallv"}, o.Verb.Name)
@@ -188,6 +203,8 @@ func (o *op) isComposite() bool {
 func (w *lowerer) parMembers(body []*stmt) {
 	for _, m := range body {
 		switch {
+		case m.Op != nil && m.Op.isComposite() && m.info.label != nil && m.info.label.together:
+			w.ld.list.Errorf("E205", posOf(m.Pos), "not supported yet: a label of %s that is waited for inside the same par", m.Op.word())
 		case m.Op != nil && !(m.Op.isComposite() && m.Op.startsAsync()), m.Let != nil, m.Require != nil:
 		case (m.Region != nil || m.Seq) && len(m.Body) <= 1, m.If != nil && len(m.Body) <= 1 && len(m.Else) <= 1, m.On != nil && len(m.Body) <= 1, m.Par:
 			w.parMembers(m.Body)
@@ -272,6 +289,7 @@ func (w *lowerer) rangeLoop(c *code, e *expression, slot int32) *loopTable {
 }
 
 func (w *lowerer) listLoop(c *code, e *expression, slot int32) *loopTable {
+	c = w.ld.remember(c, e) // or every iteration would make the list again
 	trips := &code{typ: typ{kind: kindInt}, dep: c.dep, size: c.size, i: func(env *graph.Env) (int64, error) {
 		list, err := listOf(c, env)
 		return int64(len(list)), err

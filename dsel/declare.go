@@ -185,6 +185,9 @@ func (l *loader) checkDeclarations() {
 // of unknown value.
 func (l *loader) checkFunctions() {
 	for _, s := range l.root.names {
+		if l.list.full() {
+			return
+		}
 		if s.what != isFn || *s.used {
 			continue
 		}
@@ -208,7 +211,7 @@ func unknownNumber() *code {
 // unused warns about names that nothing refers to.
 func (l *loader) unused() {
 	for _, s := range l.root.names {
-		if !*s.used && s.what != isPoison && s.pos.File == l.file {
+		if !*s.used && s.pos.File == l.file {
 			l.list.Warnf("W601", s.pos, "%s %s is never used", s.word, s.name)
 		}
 	}

@@ -100,10 +100,10 @@ func TestRankFaultsMerge(t *testing.T) {
 }
 
 func TestOverrides(t *testing.T) {
-	const src = "param msg: bytes = 8B range 0B, 1MiB\nparam n: int = 4\nparam title: string = \"a\"\nparam t = 5us\nranks n\nprogram { compute t name name }\n"
-	src2 := strings.Replace(src, " name name", "", 1) + "require title != \"\"\nrequire msg >= 0B\n"
+	const src = "param msg: bytes = 8B range 0B, 1MiB\nparam n: int = 4\nparam title: string = \"a\"\nparam t = 5us\nparam untyped = \"a\"\nranks n\nprogram { compute t name name }\n"
+	src2 := strings.Replace(src, " name name", "", 1) + "require untyped != \"\" or msg < 1GiB\nrequire title != \"\"\nrequire msg >= 0B\n"
 	for o, want := range map[string]string{"msg=25us": "E230", "msg=2MiB": "E230", "mgs=8B": "E230", "n=64k": "E101", "n=3.5": "E230", "t=3B": "E230", "n=)": "E230",
-		"msg=64KiB": "", "n=2 * 3": "", "title=hello": "", "t=1ms": "", "msg=n * 1KiB": "", "t=0": ""} {
+		"msg=64KiB": "", "n=2 * 3": "", "title=hello": "", "t=1ms": "", "msg=n * 1KiB": "", "t=0": "", "untyped=hello": "", "untyped=a b": "", "untyped=": "", "msg=": "E230", "n=n": "E211"} {
 		list := &diag.List{}
 		LoadProgram("o.hbp", []byte(src2), Options{Params: parseOverrides([]string{o})}, list)
 		got := ""
@@ -145,9 +145,10 @@ func TestInclude(t *testing.T) {
 		"include \"nowhere.hbp\"\nranks 2\nprogram { }\n":                         "E207",
 		"include \"loop.hbp\"\nranks 2\nprogram { }\n":                            "E207",
 		"include \"prog.hbp\"\nranks 2\nprogram { }\n":                            "E207",
+		"include \"lib/../main.hbp\"\nranks 2\nprogram { }\n":                     "E207",
 	} {
 		list := &diag.List{}
-		Load("main.hbp", []byte(src), Options{ReadFile: read}, list)
+		Load("./main.hbp", []byte(src), Options{ReadFile: read}, list)
 		got := ""
 		for _, d := range list.All() {
 			got = d.Code

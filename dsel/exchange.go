@@ -93,17 +93,17 @@ func planExchange(p *planner) emitter {
 	flags := p.protoFlags()
 	size := p.pairSize()
 	tag := p.value("tag", roleTag)
-	if t := p.clause["tag"]; t != nil && t.Any {
+	if t := p.clause["tag"]; t != nil && t.any() {
 		return p.missing("a tag that is a number")
 	}
-	list := p.l.compile(c.Value, p.scope)
+	list := p.l.compile(c.value(), p.scope)
 	switch {
 	case list.kind == kindBad:
 		p.ok = false
 	case list.kind != kindList || list.elem == kindBool || list.elem == kindString:
-		p.fail("E220", c.Value.pos(), "partners are a list of ranks, not %s", list.typ)
+		p.fail("E220", c.value().pos(), "partners are a list of ranks, not %s", list.typ)
 	case list.dep&onLoop != 0:
-		p.fail("E205", c.Value.pos(), "not supported yet: partners of exchange that depend on a loop variable")
+		p.fail("E205", c.value().pos(), "not supported yet: partners of exchange that depend on a loop variable")
 	}
 	if !p.ok {
 		return nil
@@ -112,7 +112,7 @@ func planExchange(p *planner) emitter {
 	sites := [2]int32{p.site(graph.Send, text), p.site(graph.Recv, text)}
 	context := p.context()
 	return p.composite(text, func(w *lowerer, add func(graph.Op)) {
-		partners := p.partners(w, list, c.Value)
+		partners := p.partners(w, list, c.value())
 		for _, kind := range []graph.Kind{graph.Recv, graph.Send} {
 			for _, peer := range partners {
 				op := p.base(kind, sites[0])

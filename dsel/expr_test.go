@@ -1,6 +1,7 @@
 package dsel
 
 import (
+	"math"
 	"testing"
 
 	"hybrid/graph"
@@ -48,6 +49,14 @@ func TestExpressionValues(t *testing.T) {
 		{"knomial_children(4, 2, 8)", list(int64(5), int64(6))}, {"[1, 2, 3][rank - 4]", int64(2)},
 		{"any(1..9, # > 8)", true}, {"count(0..9, # % 2 == 0)", int64(5)}, {"filter(0..5, # != rank)", list(int64(0), int64(1), int64(2), int64(3), int64(4))},
 		{"map(1..3, # * rank)", list(int64(5), int64(10), int64(15))}, {"map(1..3, twice(#))", list(2.0, 4.0, 6.0)}, {"all(0..2, mod(#, 3) == #)", true},
+		{"sum([])", int64(0)}, {"sum([1, 2.5])", 3.5}, {"concat([1], [2.5])[1]", 2.5}, {"max(concat([1], [2.5]))", 2.5}, {"concat([], [3])[0]", int64(3)},
+		{"2 * sum(map(0..3, # * 1B)) + 1B", 13.0}, {"map(0..1, G.rank(#, 1))", list(int64(1), int64(5))}, {"map(0..1, G.x + #)", list(int64(1), int64(2))},
+		{"G.shift(\"y\", 2) == norank ? 7 : G.shift(\"y\", 2) + 1", int64(7)}, {"G.shift(\"y\", 1) + 1", int64(10)}, {"norank in [G.shift(\"y\", 2), 3]", true},
+		{"sum([9223372036854775807, 9223372036854775807, 0.5])", 18446744073709551614.0}, {"-9223372036854775807 - 1", int64(math.MinInt64)},
+		{"first([4, 5])", int64(4)}, {"find(0..9, # > 3)", int64(4)}, {"findIndex([5, 6], # == 6)", int64(1)}, {"reduce(1..3, #acc + #)", 6.0}, {"[1, 2, 3][1:2]", list(int64(2))},
+		{"010", int64(10)}, {"1 in 0..9223372036854775807", true}, {"0.5 in 0..3", false}, {"rank in [4, 5]", true}, {"5.0 in [4, 5]", true}, {"\"a\" in [\"a\"]", true},
+		{"div(7us, 2us)", int64(3)}, {"div(7us, 2)", int64(3_500_000)}, {"mod(7us, 2us)", int64(1_000_000)}, {"7us % 2us", int64(1_000_000)}, {"1Gbps * 1s", 125e6}, {"2GHz * 1us", 2000.0},
+		{"isqrt(9223372036854775807)", int64(3037000499)}, {"len(0..9223372036854775807)", int64(math.MaxInt64)}, {"(rank == 5 ? 0..2 : [7])[1]", int64(1)}, {"knomial_parent(5, 9223372036854775807)", int64(0)},
 		{"filter(0..3, G.coord(#, \"x\") > 1)", list(int64(2), int64(3))}, {"\"a\" + \"b\" == \"ab\"", true}, {"\"halo\" contains \"al\"", true},
 	} {
 		got, faults := evaluate(t, test.text, 5)
@@ -77,7 +86,12 @@ func TestExpressionFaults(t *testing.T) {
 		"1B + 1us": "E220", "1B < 1us": "E220", "1B + 1": "E220", "rank ? 1 : 2": "E220", "unknown": "E210", "G.z": "E210", "twice(1, 2)": "E213",
 		"any": "E210", "1 % 0": "E222", "9223372036854775807 + 1": "E222", "G.shift(\"q\", 1)": "E210", "now()": "E205", "[1, 1us]": "E220",
 		"map(0..3, map(0..3, #))": "E205", "mod(1, 0)": "E222", "[1, 2][5]": "E222", "1B ** 0.5": "E220", "repeat(\"x\", 3)": "E205", "G": "E210", "rank(1)": "E210",
-		"99999999999999999999": "E106", "2kB ** rank": "E220", "G.shift(\"x\")": "E213",
+		"99999999999999999999": "E106", "2kB ** rank": "E220", "first([])": "E222", "find(0..3, # > 10)": "E222", "concat([1B], [1us])": "E220", "concat([1], [\"a\"])": "E220", "map(0..3, G.z)": "E210",
+		"mod(G.shift(\"y\", 2), 4)": "E301", "G.shift(\"y\", 2) + 1": "E301", "-G.shift(\"y\", 2)": "E301", "max(3, G.shift(\"y\", 2))": "E301", "sum([norank, 1])": "E301",
+		"G.coord(12, \"x\")": "E301", "G.coord(G.shift(\"y\", 2), \"x\")": "E301", "G.shift(\"x\", G.shift(\"y\", 2))": "E301", "abs(norank * 1)": "E301", "map(9..12, G.coord(#, \"x\"))": "E222",
+		"abs(-9223372036854775807 - 1)": "E222", "-(-9223372036854775807 - 1)": "E222", "9223372036854775807 * 2": "E222", "3037000500 * 3037000500": "E222", "-9223372036854775807 - 2": "E222",
+		"div(-9223372036854775807 - 1, -1)": "E222", "floor(1e300)": "E222", "1e400": "E106", "1e308B": "E106", "0x": "E106", "ilog2(0)": "E222", "1 ?? 2": "E205", "nil": "E205", "'a'": "E104",
+		"true ? 1 : 2us": "E220", "[1] == [1]": "E220", "0..2..4": "E220", "7.5 % 2": "E220", "7 % 2us": "E220", "G.shift(\"x\")": "E213",
 	} {
 		_, faults := evaluate(t, text, 5)
 		found := false
@@ -87,5 +101,13 @@ func TestExpressionFaults(t *testing.T) {
 		if !found {
 			t.Errorf("%s: want %s, got\n%s", text, want, render(&faults.List, ""))
 		}
+	}
+}
+
+// TestQuantityNames: no name that a blueprint can declare stands for a literal.
+func TestQuantityNames(t *testing.T) {
+	g := loadText(t, "q.hbp", "ranks 1\nlet q__0 = 5us\nlet q__2 = 7us\nprogram { compute 4us + q__0 + q__2 }\n")
+	if n, ok := g.Programs[0].Const(g.Programs[0].Works[0].Time); !ok || n != 16_000_000 {
+		t.Errorf("4us + 5us + 7us is %d ps", n)
 	}
 }

@@ -166,6 +166,10 @@ func (e *expression) tree(list *findings) ast.Node {
 	return e.node
 }
 
+// quantityName stands for the quantity at a token in the text for expr. A name of
+// the language has no dollar sign.
+func quantityName(token int) string { return "q$" + strconv.Itoa(token) }
+
 // rebuild writes the text for expr, quantities replaced by generated names.
 func (e *expression) rebuild(list *findings) (string, bool) {
 	var b strings.Builder
@@ -197,7 +201,7 @@ func (e *expression) rebuild(list *findings) (string, bool) {
 		s := t.Value
 		switch t.Type {
 		case tokQuantity:
-			s = "q__" + strconv.Itoa(i)
+			s = quantityName(i)
 			q, err := parseQuantity(t.Value)
 			if err != "" {
 				list.Errorf("E106", posOfToken(t), "%s", err)
@@ -206,7 +210,7 @@ func (e *expression) rebuild(list *findings) (string, bool) {
 			e.quantities[s] = q
 		case tokNumber:
 			if !validNumber(s) {
-				list.Errorf("E106", posOfToken(t), "number %s does not fit in 64 bits", s)
+				list.Errorf("E106", posOfToken(t), "number %s does not fit in 64 bits", clip(s))
 				ok = false
 			}
 		case tokLabel:
@@ -245,6 +249,10 @@ func (e *expression) syntaxError(err error, list *findings) {
 		msg = fe.Message
 		t := e.tokens[e.tokenAt(fe.From)]
 		pos = posOfToken(t)
+		if t.Type == tokIdent && startsStatement(t.Value) {
+			list.Errorf("E201", pos, "unexpected %s%s", show(t), statementEnds)
+			return
+		}
 		if t.Type == tokIdent {
 			if s := diag.Suggest(t.Value, clauseWords()); s != "" {
 				list.Errorf("E201", pos, "unexpected %s; did you mean %q?", show(t), s)
@@ -266,7 +274,7 @@ var exprToken = regexp.MustCompile(`(?:token )?[A-Z][a-z]+\("([^"]*)"\)`)
 func (e *expression) plain(msg string) string {
 	for i, t := range e.tokens {
 		if t.Type == tokQuantity {
-			msg = strings.ReplaceAll(msg, "\"q__"+strconv.Itoa(i)+"\"", "\""+t.Value+"\"")
+			msg = strings.ReplaceAll(msg, "\""+quantityName(i)+"\"", "\""+t.Value+"\"")
 		}
 	}
 	msg, _, _ = strings.Cut(msg, "\n")

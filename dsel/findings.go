@@ -14,7 +14,7 @@ func (f *findings) Errorf(code string, pos diag.Pos, format string, args ...any)
 	if f.full() {
 		return &diag.Diagnostic{}
 	}
-	return f.List.Errorf(code, pos, format, args...)
+	return f.List.Errorf(code, pos, format, clipped(args)...)
 }
 
 // Warnf adds a warning unless the list is full.
@@ -22,7 +22,17 @@ func (f *findings) Warnf(code string, pos diag.Pos, format string, args ...any) 
 	if f.full() {
 		return &diag.Diagnostic{}
 	}
-	return f.List.Warnf(code, pos, format, args...)
+	return f.List.Warnf(code, pos, format, clipped(args)...)
+}
+
+// clipped shortens names and numbers that are too long to show.
+func clipped(args []any) []any {
+	for i, a := range args {
+		if s, ok := a.(string); ok && len(s) > 1000 {
+			args[i] = clip(s)
+		}
+	}
+	return args
 }
 
 // Add appends a finding unless the list is full.

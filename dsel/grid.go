@@ -1,6 +1,8 @@
 package dsel
 
 import (
+	"math"
+
 	"github.com/expr-lang/expr/ast"
 
 	"hybrid/graph"
@@ -171,16 +173,62 @@ func (c *compiler) element(list *code, dep depend, size int, fn anyFn) *code {
 	out := &code{typ: typ{kind: list.elem, dims: list.dims, any: list.any}, dep: dep, size: size, norank: list.norank}
 	switch list.elem {
 	case kindInt:
-		out.i = func(e *graph.Env) (int64, error) { v, err := fn(e); n, _ := v.(int64); return n, err }
+		out.i = elementOf(fn, wholeOf)
 	case kindBool:
-		out.b = func(e *graph.Env) (bool, error) { v, err := fn(e); b, _ := v.(bool); return b, err }
+		out.b = elementOf(fn, func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
 	case kindString, kindList:
 		out.v = fn
 	default:
 		out.kind = kindFloat
-		out.f = func(e *graph.Env) (float64, error) { v, err := fn(e); x, _ := floatOf(v); return x, err }
+		out.f = elementOf(fn, floatOf)
 	}
 	return out
+}
+
+// elementOf demands that what fn returns is of the type that was inferred.
+func elementOf[T any](fn anyFn, as func(any) (T, bool)) func(*graph.Env) (T, error) {
+	return func(e *graph.Env) (T, error) {
+		var zero T
+		v, err := fn(e)
+		if err != nil {
+			return zero, err
+		}
+		x, ok := as(v)
+		if !ok {
+			return zero, fault("E220", diag.Pos{}, "an element of the list has another type: %v", v)
+		}
+		return x, nil
+	}
+}
+
+// wholeOf returns a whole number, also one in floating point.
+func wholeOf(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), v == math.Trunc(v) && math.Abs(v) < 1<<63
+	}
+	return 0, false
+}
+
+// gridMethods are the functions of a grid.
+func gridMethods() []string { return []string{"shift", "size", "rank", "coord"} }
+
+// rankAt returns the rank at coordinates, or norank outside.
+func (g *grid) rankAt(coords []int64) int64 {
+	r := int64(0)
+	for i, x := range coords {
+		a := &g.axes[i]
+		if a.periodic {
+			x = floorMod(x, a.extent)
+		}
+		if x < 0 || x >= a.extent {
+			return noRank
+		}
+		r += x * a.stride
+	}
+	return r
 }
 
 // gridCall compiles G.shift("x", d), G.size("x"), G.rank(..), G.coord(r, "x").
@@ -189,7 +237,6 @@ func (c *compiler) gridCall(n *ast.CallNode, sym *symbol, method string) *code {
 	if g.bad {
 		return badCode()
 	}
-	methods := []string{"shift", "size", "rank", "coord"}
 	switch method {
 	case "shift":
 		if a, args, ok := c.axisArg(n, sym, 0, 2); ok {
@@ -201,14 +248,19 @@ func (c *compiler) gridCall(n *ast.CallNode, sym *symbol, method string) *code {
 		}
 	case "coord":
 		if a, args, ok := c.axisArg(n, sym, 1, 2); ok {
-			stride, extent, r := a.stride, a.extent, args[0].i
-			return &code{typ: typ{kind: kindInt}, dep: args[0].dep, size: args[0].size + 1,
-				i: func(e *graph.Env) (int64, error) { x, err := r(e); return floorMod(floorDiv(x, stride), extent), err }}
+			r, pos := args[0].i, c.pos(n)
+			return &code{typ: typ{kind: kindInt}, dep: args[0].dep, size: args[0].size + 1, i: func(e *graph.Env) (int64, error) {
+				x, err := r(e)
+				if err == nil && (x < 0 || x >= g.size) {
+					err = fault("E301", pos, "rank %d is outside of grid %s, 0..%d", x, sym.name, g.size-1)
+				}
+				return a.coord(x), err
+			}}
 		}
 	case "rank":
 		return c.gridRank(n, g)
 	default:
-		c.fail(n, "E210", "a grid has no function %q%s", method, diag.DidYouMean(method, methods))
+		c.fail(n, "E210", "a grid has no function %q%s", method, diag.DidYouMean(method, gridMethods()))
 	}
 	return badCode()
 }
@@ -281,23 +333,17 @@ func (c *compiler) gridRank(n *ast.CallNode, g *grid) *code {
 		out.dep |= k.dep
 		out.size += k.size
 	}
-	axes := g.axes
 	out.i = func(e *graph.Env) (int64, error) {
-		r := int64(0)
-		for i, p := range parts {
+		var room [4]int64
+		at := room[:0]
+		for _, p := range parts {
 			x, err := p(e)
 			if err != nil {
 				return 0, err
 			}
-			if axes[i].periodic {
-				x = floorMod(x, axes[i].extent)
-			}
-			if x < 0 || x >= axes[i].extent {
-				return noRank, nil
-			}
-			r += x * axes[i].stride
+			at = append(at, x)
 		}
-		return r, nil
+		return g.rankAt(at), nil
 	}
 	return out
 }

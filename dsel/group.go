@@ -3,6 +3,7 @@ package dsel
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"hybrid/graph"
 	"hybrid/internal/diag"
@@ -14,8 +15,8 @@ type group struct {
 	done  bool
 	bad   bool
 	parts []*part
-	// of maps a rank to its part; nil means no part.
-	of map[int32]*part
+	// of is the part of each rank; nil means no part.
+	of []*part
 }
 
 // part is one process group of the graph; its id is entered when it is first used.
@@ -85,7 +86,7 @@ func (l *loader) listGroup(sym *symbol, g *group) bool {
 	p := &part{name: sym.name}
 	seen := map[int32]bool{}
 	for _, v := range list {
-		n, ok := v.(int64)
+		n, ok := wholeOf(v)
 		if !ok || n < 0 || n >= l.ranks {
 			l.list.Errorf("E302", e.pos(), "member %v of group %s is outside 0..%d", v, sym.name, l.ranks-1)
 			return false
@@ -102,12 +103,15 @@ func (l *loader) listGroup(sym *symbol, g *group) bool {
 		return false
 	}
 	g.parts = []*part{p}
-	g.of = map[int32]*part{}
+	g.of = make([]*part, l.ranks)
 	for _, m := range p.members {
 		g.of[m] = p
 	}
 	return true
 }
+
+// partCost is what making a part takes, in terms of an expression.
+const partCost = 100
 
 // colourGroup partitions all ranks by the value of an expression, ordered by a
 // key and then by rank.
@@ -119,12 +123,12 @@ func (l *loader) colourGroup(sym *symbol, g *group) bool {
 			return false
 		}
 	}
-	if colour == nil {
+	if colour == nil || !l.afford(colour.code, g.decl.By) || order != nil && !l.afford(order.code, g.decl.Order) {
 		return false
 	}
 	byColour := map[int64]*part{}
 	keys := make([]int64, l.ranks)
-	g.of = map[int32]*part{}
+	g.of = make([]*part, l.ranks)
 	for r := range int32(l.ranks) {
 		env := &graph.Env{Rank: r}
 		n, err := colour.Eval(env)
@@ -137,8 +141,9 @@ func (l *loader) colourGroup(sym *symbol, g *group) bool {
 		}
 		p := byColour[n]
 		if p == nil {
-			p = &part{name: fmt.Sprintf("%s[%d]", sym.name, n)}
+			p = &part{name: sym.name + "[" + strconv.FormatInt(n, 10) + "]"}
 			byColour[n] = p
+			l.evaluated += partCost
 			g.parts = append(g.parts, p)
 		}
 		p.members = append(p.members, r)
@@ -191,7 +196,7 @@ func (l *loader) groupRef(r *groupRef, s *scope) *groupPlan {
 		return l.axesGroup(r, sym)
 	case sym.what == isGrid:
 		l.list.Errorf("E210", at, "%s is a grid: name the axes that the group spans, such as %s[%s]", r.Name, r.Name, sym.grid.decl.Axes[0].Name.Text)
-	case sym.what != isPoison:
+	default:
 		l.list.Errorf("E210", at, "%s is a %s, not a group", r.Name, sym.word)
 	}
 	return nil

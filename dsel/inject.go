@@ -18,6 +18,7 @@ type inject struct {
 	pos     diag.Pos
 	index   int
 	touched bool
+	bad     bool // its fault is reported
 	seen    bool // some operation is in scope of it, whether or not its condition ever holds
 }
 
@@ -43,15 +44,20 @@ type injected struct {
 func (l *loader) injectionsFor(p *planner) []*injected {
 	var out []*injected
 	for _, in := range l.injects {
+		if in.bad {
+			continue
+		}
 		if of := in.decl.Of; of != nil {
 			name := unquote(of.Text)
 			if name != p.name && !slices.Contains(p.scope.regions, name) {
 				continue
 			}
 		}
+		before := l.list.Len()
 		if x := l.injected(in, p.scope); x != nil {
 			out = append(out, x)
 		}
+		in.bad = l.list.Len() > before
 	}
 	return out
 }
@@ -60,7 +66,7 @@ func (l *loader) injectionsFor(p *planner) []*injected {
 // surroundings; false where it names something that is not there.
 func (l *loader) inScope(e *expression, s *scope) (*code, bool) {
 	budget, elsewhere := 0, false
-	c := &compiler{ld: l, scope: s, e: e, budget: &budget, elsewhere: &elsewhere}
+	c := &compiler{ld: l, scope: s.around(), e: e, budget: &budget, elsewhere: &elsewhere}
 	k := c.whole()
 	return k, !elsewhere && k.kind != kindBad
 }
@@ -123,6 +129,12 @@ func (l *loader) delay(x *injected, d *injectDecl, s *scope) *injected {
 		}
 	case c.numeric() && (c.dims == timeDims() || c.any):
 		x.delay = &operand{code: c, role: roleTime, ranks: l.ranks, src: d.Value, at: d.Value.pos()}
+		if c.konst != nil {
+			if _, err := x.delay.Eval(&graph.Env{}); err != nil {
+				l.list.Add(err.(diag.Diagnostic))
+				return nil
+			}
+		}
 	default:
 		l.list.Errorf("E220", d.Value.pos(), "a delay is a time such as 5ms or a factor such as 20x, not %s", c.typ)
 		return nil
@@ -154,9 +166,10 @@ func (l *loader) noise(x *injected, d *injectDecl, s *scope) *injected {
 	}
 	elsewhere := false
 	args := make([]floatFn, len(call.Arguments))
+	var ends []float64 // as far as they are constant
 	for i, a := range call.Arguments {
 		budget := 0
-		c := &compiler{ld: l, scope: s, e: d.Value, budget: &budget, elsewhere: &elsewhere}
+		c := &compiler{ld: l, scope: s.around(), e: d.Value, budget: &budget, elsewhere: &elsewhere}
 		k := c.compile(a)
 		if elsewhere || k.kind == kindBad {
 			return nil
@@ -164,10 +177,18 @@ func (l *loader) noise(x *injected, d *injectDecl, s *scope) *injected {
 		if !k.numeric() || k.dims != timeDims() && !k.any {
 			return fault()
 		}
-		if v, ok := floatOf(k.konst); ok && v < 0 && name.Value != "normal" {
-			return fault()
+		if v, ok := floatOf(k.konst); ok {
+			if v < 0 && (name.Value != "normal" || i == 1) {
+				l.list.Errorf("E222", d.Value.pos(), "a time of %s(..) is negative", name.Value)
+				return nil
+			}
+			ends = append(ends, v)
 		}
 		args[i] = k.asFloat()
+	}
+	if name.Value == "uniform" && len(ends) == 2 && ends[1] < ends[0] {
+		l.list.Errorf("E222", d.Value.pos(), "the bounds of uniform(a, b) rise")
+		return nil
 	}
 	x.draw = distribution(name.Value, args)
 	x.seed = mix(l.opt.Seed, uint64(d.index(x)))
@@ -222,6 +243,9 @@ func (x *injected) Extra(env *graph.Env, base int64) (int64, error) {
 		return units.MulDiv(base, k-1, 1), nil
 	}
 	f, err := x.factor.asFloat()(env)
+	if err == nil && f < 1 {
+		return 0, fault("E222", x.at, "a factor must be at least 1x, not %vx", f)
+	}
 	return x.whole(float64(base)*(f-1), err)
 }
 
@@ -275,8 +299,8 @@ func (l *loader) untouched() {
 		if !in.touched {
 			why := fmt.Sprintf("inject %s touches no operation", in.decl.Kind)
 			d := l.list.Warnf("W602", in.pos, "%s", why)
-			if of := in.decl.Of; of != nil && !l.regions[unquote(of.Text)] {
-				d.Note("no region and no operation is named %s%s", of.Text, diag.DidYouMean(unquote(of.Text), sortedKeys(l.regions)))
+			if of := in.decl.Of; of != nil && !l.regions[unquote(of.Text)] && !l.named[unquote(of.Text)] {
+				d.Note("no region and no operation is named %s%s", of.Text, diag.DidYouMean(unquote(of.Text), append(sortedKeys(l.regions), sortedKeys(l.named)...)))
 			} else if !in.seen {
 				d.Note("its condition names something that is not in scope of any operation it selects")
 			}

@@ -113,3 +113,35 @@ func TestExpect(t *testing.T) {
 		t.Errorf("message %q, regions %v", e.Message, e.Regions())
 	}
 }
+
+// A disturbance sees the loops around the call of the def in which an operation
+// stands, innermost first.
+func TestInjectThroughCalls(t *testing.T) {
+	const src = "ranks 2\ndef step() { compute 10us }\ndef outer() { repeat 3 as k { step() } }\nprogram { repeat 9 as i { outer() } }\ninject delay 5us when i == 2 && k == 1\n"
+	in := injections(t, src, 1)
+	if len(in) != 1 {
+		t.Fatalf("got %v", in)
+	}
+	for i := range int64(4) {
+		for k := range int64(3) {
+			want := int64(0)
+			if i == 2 && k == 1 {
+				want = 5_000_000
+			}
+			if n, err := in[0].Extra(&graph.Env{Rank: 1, Loops: []int64{i, k}}, 1); err != nil || n != want {
+				t.Errorf("iteration %d, %d: %d, %v", i, k, n, err)
+			}
+		}
+	}
+}
+
+// A factor that falls below 1 on some rank is an error there, not work undone.
+func TestInjectFactorBelowOne(t *testing.T) {
+	in := injections(t, "ranks 2\nprogram { compute 10us }\ninject delay rank * 2x\n", 0)
+	if _, err := in[0].Extra(&graph.Env{}, 10); err == nil {
+		t.Error("a factor of 0 is accepted")
+	}
+	if n := extra(t, in[0], 1, 0, 10); n != 10 {
+		t.Errorf("a factor of 2 adds %d to 10", n)
+	}
+}

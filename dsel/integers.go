@@ -74,6 +74,10 @@ func listFunction(fn func(int64) ([]any, bool)) func(*compiler, ast.Node, []*cod
 			if err != nil {
 				return nil, err
 			}
+			root, _ := isqrt(p) // what the search for factors takes
+			if err := c.ld.visit(root, pos); err != nil {
+				return nil, err
+			}
 			r, ok := fn(p)
 			if !ok {
 				return nil, fault("E222", pos, "the function is not defined for %d", p)
@@ -180,6 +184,9 @@ func makeChildren(c *compiler, n ast.Node, args []*code, nodes []ast.Node) *code
 		r, k, size := v[0], v[1], v[2]
 		if k < 2 || r < 0 || size > maxRanks {
 			return nil, fault("E222", pos, "knomial_children is not defined for %d, %d, %d", r, k, size)
+		}
+		if err := c.ld.visit(min(k, max(size, 0)), pos); err != nil {
+			return nil, err
 		}
 		list := []any{}
 		for p := int64(1); p < size && r/p%k == 0; p *= k {

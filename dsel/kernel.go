@@ -71,6 +71,11 @@ type arrayUse struct {
 }
 
 func (b *kernelBuilder) item(it *kernelItem) {
+	if (it.Flops != nil && b.work.flops != nil) || (it.Work != nil && b.work.units != nil) || (it.ECM != nil && b.work.ecm != nil) {
+		b.l.list.Errorf("E240", posOf(it.Pos), "the kernel states this twice")
+		b.ok = false
+		return
+	}
 	switch {
 	case it.Array != nil:
 		b.array(it.Array)

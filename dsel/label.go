@@ -1,6 +1,8 @@
 package dsel
 
 import (
+	"slices"
+
 	"hybrid/graph"
 	"hybrid/internal/diag"
 )
@@ -34,6 +36,10 @@ type labelDecl struct {
 	indexed bool
 	used    bool
 	pos     diag.Pos
+	// pars are the par statements in which its operations stand. together: an
+	// operation of the same par refers to it, so that it need not be complete there.
+	pars     []*stmt
+	together bool
 }
 
 type labelKey struct {
@@ -56,6 +62,8 @@ type stmtInfo struct {
 type resolver struct {
 	l     *loader
 	order int
+	par   *stmt // the outermost par around
+	names map[*loopBlock][]string
 }
 
 // resolveLabels binds every label reference of the program and the defs.
@@ -63,7 +71,7 @@ func (l *loader) resolveLabels() {
 	for _, d := range append([]*decl{l.program}, l.defs...) {
 		root := &loopBlock{labels: map[string]*labelDecl{}}
 		d.block = root
-		r := &resolver{l: l}
+		r := &resolver{l: l, names: map[*loopBlock][]string{}}
 		r.declare(d.Body, root)
 		r.order = 0
 		r.refer(d.Body, root)
@@ -83,9 +91,20 @@ func (r *resolver) declare(body []*stmt, b *loopBlock) {
 		if s.Op != nil && s.Op.Label != nil {
 			r.declareLabel(s, b)
 		}
+		leave := r.enter(s)
 		r.declare(s.Body, inner)
 		r.declare(s.Else, inner)
+		leave()
 	}
+}
+
+// enter notes a par; the result leaves it.
+func (r *resolver) enter(s *stmt) (leave func()) {
+	before := r.par
+	if s.Par && before == nil {
+		r.par = s
+	}
+	return func() { r.par = before }
 }
 
 func (r *resolver) declareLabel(s *stmt, b *loopBlock) {
@@ -102,6 +121,9 @@ func (r *resolver) declareLabel(s *stmt, b *loopBlock) {
 	}
 	d.last = r.order
 	d.async = d.async || s.Op.startsAsync()
+	if r.par != nil {
+		d.pars = append(d.pars, r.par)
+	}
 	s.info.label = d
 }
 
@@ -110,7 +132,7 @@ func (o *op) startsAsync() bool {
 	if o.Async || o.Verb != nil && (o.Verb.Name == "isend" || o.Verb.Name == "irecv") {
 		return true
 	}
-	for _, c := range o.Clauses {
+	for _, c := range o.Clauses.list {
 		if c.Option == "stream" {
 			return true
 		}
@@ -120,6 +142,9 @@ func (o *op) startsAsync() bool {
 
 func (r *resolver) refer(body []*stmt, b *loopBlock) {
 	for _, s := range body {
+		if r.l.list.full() {
+			return
+		}
 		r.order++
 		if s.Wait != nil {
 			for _, ref := range s.Wait.Refs {
@@ -127,14 +152,16 @@ func (r *resolver) refer(body []*stmt, b *loopBlock) {
 			}
 		}
 		if s.Op != nil {
-			for _, c := range s.Op.Clauses {
+			for _, c := range s.Op.Clauses.list {
 				for _, ref := range c.After {
 					r.bind(ref, b)
 				}
 			}
 		}
+		leave := r.enter(s)
 		r.refer(s.Body, s.info.block)
 		r.refer(s.Else, s.info.block)
+		leave()
 	}
 }
 
@@ -153,14 +180,13 @@ func (r *resolver) bind(ref *ref, b *loopBlock) {
 				Note("the instance of the previous iteration is @%s.prev", name)
 			return
 		}
-		var names []string
-		for x := b; x != nil; x = x.parent {
-			names = append(names, labelsIn(x)...)
-		}
-		r.l.list.Errorf("E210", at, "unknown label @%s%s", name, diag.DidYouMean(name, names))
+		r.l.list.Errorf("E210", at, "unknown label @%s%s", name, diag.DidYouMean(name, r.known(b)))
 		return
 	}
 	d.used = true
+	if r.par != nil && slices.Contains(d.pars, r.par) {
+		d.async, d.together = true, true
+	}
 	if (ref.Index != nil || ref.All) && !d.indexed && ref.Index != nil {
 		r.l.list.Errorf("E214", at, "label @%s has no index", name)
 		return
@@ -177,6 +203,20 @@ func (r *resolver) bind(ref *ref, b *loopBlock) {
 	if common == nil || d.home != nil && inside(d.home, common) {
 		d.home = common
 	}
+}
+
+// known lists labels for suggestions, those of the body first.
+func (r *resolver) known(b *loopBlock) []string {
+	if names, ok := r.names[b]; ok {
+		return names
+	}
+	var names []string
+	for x := b; x != nil && len(names) < maxNames; x = x.parent {
+		names = append(names, labelsIn(x)...)
+	}
+	names = names[:min(len(names), maxNames)]
+	r.names[b] = names
+	return names
 }
 
 // find looks a label up from a body outwards. forward allows labels that stand

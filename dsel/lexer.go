@@ -1,8 +1,8 @@
 package dsel
 
 import (
-	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -103,6 +103,7 @@ func scanWith(s *scanner) []lexer.Token {
 		s.src = ""
 	}
 	s.src = strings.TrimPrefix(s.src, "\ufeff")
+	s.tokens = make([]lexer.Token, 0, min(len(s.src)/5, 1<<18))
 	for s.src != "" && !s.list.full() {
 		s.step()
 	}
@@ -202,6 +203,7 @@ func (s *scanner) str() {
 	for i := 1; i < len(s.src); i++ {
 		switch s.src[i] {
 		case '"':
+			s.checkString(s.src[:i+1])
 			s.take(i+1, tokString)
 			return
 		case '\\':
@@ -212,6 +214,16 @@ func (s *scanner) str() {
 		}
 	}
 	s.openString(len(s.src))
+}
+
+// checkString reports what is wrong inside of a string that is closed.
+func (s *scanner) checkString(text string) {
+	if !utf8.ValidString(text) {
+		s.fault("E105", utf8.RuneCountInString(text), "the string is not valid UTF-8")
+	} else if _, err := strconv.Unquote(text); err != nil {
+		s.fault("E107", utf8.RuneCountInString(text), "the string has an escape that means nothing").
+			Note(`escapes: \" \\ \n \t; a backslash itself is written \\`)
+	}
 }
 
 func (s *scanner) openString(n int) {
@@ -417,5 +429,14 @@ func show(t lexer.Token) string {
 	case t.Type == tokNL:
 		return "the end of the line"
 	}
-	return fmt.Sprintf("'%s'", t.Value)
+	return "'" + clip(t.Value) + "'"
+}
+
+// clip shortens what somebody wrote for a message.
+func clip(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "..."
 }

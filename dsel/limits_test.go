@@ -114,3 +114,56 @@ func TestFindingsBesideEachOther(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
 }
+
+// TestLimitsOfValues: values that take long on every rank, or that need every
+// element of a list, are charged to the blueprint; functions may call one another
+// only so deep.
+func TestLimitsOfValues(t *testing.T) {
+	var chain, lets, groups strings.Builder
+	chain.WriteString("fn f0(x) = x\n")
+	lets.WriteString("let a0 = rank\n")
+	for i := range 200 {
+		fmt.Fprintf(&chain, "fn f%d(x) = f%d(x) + 1\n", i+1, i)
+		fmt.Fprintf(&lets, "let a%d = a%d + mod(a%d + rank, 7)\n", i+1, i, i)
+		fmt.Fprintf(&groups, "group g%d by rank\n", i)
+	}
+	for name, test := range map[string]struct{ src, text string }{
+		"divisors":       {"let d = len(divisors(9_999_999_967 + rank))\nprogram { compute 1us * d }", "the lists of all ranks"},
+		"near_square":    {"program { compute 1us * near_square(9_999_999_967 + rank)[0] }", "the lists of all ranks"},
+		"children":       {"program { compute 1us * len(knomial_children(0 * rank, ranks, ranks)) }", "the lists of all ranks"},
+		"native list":    {"program { compute 1us * max(0..(1000 + 0 * rank)) }", "the lists of all ranks"},
+		"membership":     {"let xs = reverse([1, 2, 3, rank])\nprogram { for i in 0..1 { if i in xs { compute 1us } } }", ""},
+		"constant list":  {"let xs = map(0..9999, 2 * #)\nprogram { on filter(xs, # < 9999) { compute 1us } if rank in xs { compute 1us } }", ""},
+		"lets":           {lets.String() + "program { compute 1us * a200 }", "on all 10000 ranks takes more"},
+		"groups":         {groups.String() + "program { compute 1us }", "on all 10000 ranks takes more"},
+		"deep functions": {chain.String() + "program { compute 1us * f200(1) }", "functions call one another more than 50 deep"},
+	} {
+		found := &findings{}
+		l := newLoader("limit.hbp", Options{}, found)
+		l.limits = limits{ops: 5000, steps: 5_000_000, visits: 200_000}
+		l.load([]byte("ranks 10_000\n" + test.src + "\n"))
+		got := ""
+		for _, d := range found.All() {
+			if d.Severity == diag.Error && got == "" {
+				got = d.Code + " " + d.Message
+			}
+		}
+		if test.text == "" && got != "" || test.text != "" && (!strings.HasPrefix(got, "E204") || !strings.Contains(got, test.text)) {
+			t.Errorf("%s: %q, want %q", name, got, test.text)
+		}
+	}
+}
+
+// TestLongWords: messages show the start of what is too long to show.
+func TestLongWords(t *testing.T) {
+	long := strings.Repeat("é", 3) + strings.Repeat("9", 5000)
+	for _, src := range []string{"let x = " + strings.Repeat("9", 5000), "program { " + strings.Repeat("a", 5000) + " 1 }", "let " + strings.Repeat("a", 5000) + " = \"" + long + "\" + 1"} {
+		list := &diag.List{}
+		Load("l.hbp", []byte("ranks 2\n"+src+"\n"), Options{}, list)
+		for _, d := range list.All() {
+			if len(d.Message) > 300 {
+				t.Errorf("a message of %d bytes: %.80s", len(d.Message), d.Message)
+			}
+		}
+	}
+}

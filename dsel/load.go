@@ -31,6 +31,8 @@ type Override struct {
 	Name, Value string
 	// Pos is where the override was written, for messages.
 	Pos diag.Pos
+	// value is the place of the value, if it is known.
+	value diag.Pos
 }
 
 // Options adjust how a blueprint is loaded.
@@ -102,6 +104,7 @@ type loader struct {
 	meta     []graph.Param
 	checked  map[string]bool // calls whose defs the dry walk has checked
 	regions  map[string]bool // regions that the program enters
+	named    map[string]bool // names of operations
 	rankExpr *expression
 	program  *decl
 	defs     []*decl
@@ -109,13 +112,16 @@ type loader struct {
 	read     []string // included already
 	numbers  map[labelKey]int32
 	limits   limits
-	loaded   bool            // the graph is complete; what is evaluated now is the run's
-	visited  int64           // list elements that the virtual machine visited
-	contexts map[*stmt]int32 // the private matching contexts of statements
+	loaded   bool  // the graph is complete; what is evaluated now is the run's
+	visited  int64 // list elements that were looked at
+	// evaluated counts the terms that tables of rank-dependent values evaluate.
+	evaluated int64
+	args      map[planKey][]*code
+	contexts  map[*stmt]int32 // the private matching contexts of statements
 }
 
 func newLoader(file string, opt Options, list *findings) *loader {
-	return &loader{file: file, opt: opt, list: list, root: &scope{}, ranks: -1, poisoned: map[string]bool{}, numbers: map[labelKey]int32{}, contexts: map[*stmt]int32{}, limits: defaultLimits()}
+	return &loader{file: file, opt: opt, list: list, root: &scope{}, ranks: -1, poisoned: map[string]bool{}, numbers: map[labelKey]int32{}, contexts: map[*stmt]int32{}, args: map[planKey][]*code{}, limits: defaultLimits()}
 }
 
 func (l *loader) load(src []byte) *Program {
@@ -172,7 +178,7 @@ func (l *loader) include(d *decl) {
 		name = path.Join(path.Dir(strings.ReplaceAll(d.Pos.Filename, "\\", "/")), name)
 	}
 	for _, f := range append(l.files, l.file) {
-		if f == name {
+		if path.Clean(f) == name {
 			l.list.Errorf("E207", at, "%s includes itself", name)
 			return
 		}

@@ -261,7 +261,7 @@ func (w *lowerer) let(st *stmt, s *scope) *scope {
 		} else if o := s.lookup(name.Text); o != nil && w.dry {
 			l.list.Warnf("W605", posOfWord(name), "let %s hides the %s of that name", name.Text, o.word).Note("the outer one is at %s", o.pos)
 		}
-		k.value(name.Text, "let", posOfWord(name), &st.info.used, l.remember(l.compile(st.Let.Value, s)))
+		k.value(name.Text, "let", posOfWord(name), &st.info.used, l.remember(l.compile(st.Let.Value, s), st.Let.Value))
 	})
 }
 
@@ -309,7 +309,7 @@ func requireFault(r *requireDecl) error {
 // checkRequire tests a require declaration.
 func (l *loader) checkRequire(r *requireDecl, s *scope) {
 	c := l.condition(r.Cond, s)
-	if c == nil {
+	if c == nil || c.dep != 0 && !l.afford(c, r.Cond) {
 		return
 	}
 	for rank := range int32(l.ranks) {
@@ -417,19 +417,33 @@ func (l *loader) callScope(st *stmt, s *scope, sym *symbol) *scope {
 		k.parent = l.root
 		k.calls = append(append([]*decl{}, s.calls...), sym.def)
 		k.labels = &labelScope{call: k.id}
+		k.caller = s
+		args := l.arguments(st, s)
 		for i, a := range st.Call.Args {
 			p := sym.def.Def.Params[i]
-			k.value(p.Text, "parameter", posOfWord(p), new(bool), l.remember(l.compile(a, s)))
+			k.value(p.Text, "parameter", posOfWord(p), new(bool), l.remember(args[i], a))
 		}
 	})
+}
+
+// arguments compiles the arguments of a call once in each scope.
+func (l *loader) arguments(st *stmt, s *scope) []*code {
+	key := planKey{st, s.id}
+	args, ok := l.args[key]
+	if !ok {
+		for _, a := range st.Call.Args {
+			args = append(args, l.compile(a, s))
+		}
+		l.args[key] = args
+	}
+	return args
 }
 
 // signature tells calls apart whose bodies must be checked separately: by the
 // types of their arguments.
 func (l *loader) signature(st *stmt, s *scope) string {
 	key := ""
-	for _, a := range st.Call.Args {
-		c := l.compile(a, s)
+	for _, c := range l.arguments(st, s) {
 		key += strconv.Itoa(int(c.kind)) + c.dims.String() + strconv.FormatBool(c.any) + strconv.Itoa(int(c.dep)) + ";"
 	}
 	return key

@@ -7,6 +7,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"hybrid/graph"
+	"hybrid/internal/diag"
 )
 
 // makeExtreme is min or max of numbers, or of one list.
@@ -16,11 +17,12 @@ func makeExtreme(least bool) func(*compiler, ast.Node, []*code, []ast.Node) *cod
 		if len(args) == 1 && args[0].kind == kindList {
 			return c.reduceList(n, args[0], func(best, x float64) bool { return better(x < best) })
 		}
-		out := args[0]
+		out := c.existing(nodes[0], args[0])
 		for i, b := range args {
 			if !b.numeric() {
 				return c.fail(nodes[i], "E220", "a number is needed here, not %s", b.typ).bad()
 			}
+			b = c.existing(nodes[i], b)
 			if i == 0 {
 				continue
 			}
@@ -59,11 +61,20 @@ func pick[T int64 | float64](x, y func(*graph.Env) (T, error), least bool) func(
 	}
 }
 
+// numbersOf evaluates a list of numbers that are about to be compared or added.
+func (c *compiler) numbersOf(a *code, e *graph.Env, pos diag.Pos) ([]any, error) {
+	list, err := listOf(a, e)
+	if err == nil && a.norank && slices.Contains(list, any(int64(noRank))) {
+		err = noRankFault(pos)
+	}
+	return list, err
+}
+
 // reduceList returns the element that wins against all others.
 func (c *compiler) reduceList(n ast.Node, a *code, wins func(best, x float64) bool) *code {
 	pos := c.pos(n)
 	return c.element(a, a.dep, a.size+1, func(e *graph.Env) (any, error) {
-		list, err := listOf(a, e)
+		list, err := c.numbersOf(a, e, pos)
 		if err != nil {
 			return nil, err
 		}
@@ -86,6 +97,7 @@ func makeAbs(c *compiler, n ast.Node, args []*code, nodes []ast.Node) *code {
 	if !a.numeric() {
 		return c.fail(n, "E220", "abs needs a number, not %s", a.typ).bad()
 	}
+	a = c.existing(n, a)
 	out := &code{typ: a.typ, dep: a.dep, size: a.size + 1, quotient: a.quotient}
 	if f := a.f; f != nil {
 		out.f = func(e *graph.Env) (float64, error) { x, err := f(e); return math.Abs(x), err }
@@ -158,7 +170,7 @@ func makeReverse(c *compiler, n ast.Node, args []*code, _ []ast.Node) *code {
 	}
 	if r := a.rng; r != nil {
 		k := *a
-		k.rng = &rangeCode{lo: r.lo, hi: r.hi, reverse: !r.reverse}
+		k.rng = &rangeCode{lo: r.lo, hi: r.hi, reverse: !r.reverse, ld: r.ld}
 		return &k
 	}
 	return &code{typ: a.typ, dep: a.dep, size: a.size + 1, norank: a.norank, v: func(e *graph.Env) (any, error) {
@@ -171,12 +183,15 @@ func makeReverse(c *compiler, n ast.Node, args []*code, _ []ast.Node) *code {
 
 func makeSum(c *compiler, n ast.Node, args []*code, _ []ast.Node) *code {
 	a := args[0]
+	if a.kind == kindList && a.elem == kindBad { // of an empty list
+		return constant(int64(0), typ{any: true})
+	}
 	if a.kind != kindList || a.elem != kindInt && a.elem != kindFloat {
 		return c.fail(n, "E220", "sum needs a list of numbers, not %s", a.typ).bad()
 	}
 	pos := c.pos(n)
 	return c.element(a, a.dep, a.size+1, func(e *graph.Env) (any, error) {
-		list, err := listOf(a, e)
+		list, err := c.numbersOf(a, e, pos)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +199,7 @@ func makeSum(c *compiler, n ast.Node, args []*code, _ []ast.Node) *code {
 		for _, v := range list {
 			x, _ := floatOf(v)
 			total += x
-			if k, ok := v.(int64); ok {
+			if k, ok := v.(int64); ok && a.elem == kindInt {
 				if whole, ok = addInt(whole, k); !ok {
 					return nil, overflow(pos)
 				}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alecthomas/participle/v2/lexer"
+
 	"hybrid/graph"
 	"hybrid/internal/diag"
 	"hybrid/internal/units"
@@ -70,22 +72,18 @@ func (l *loader) override(o Override) {
 		}
 		return
 	}
-	file := o.Pos.File
-	if file == "" {
-		file = "-D " + o.Name
-	}
 	faults := &findings{}
-	tokens := scan(file, []byte(o.Value), faults)
+	tokens := o.tokens(faults)
 	e := &expression{}
 	if !faults.HasErrors() {
 		lex := newItemParser(tokens, faults).lex
 		if err := e.Parse(lex); err != nil || !lex.Peek().EOF() {
-			if l.params[i].typ != "string" {
+			if !l.params[i].isString() {
 				faults.Errorf("E230", o.Pos, "%q is no value for parameter %s", o.Value, o.Name)
 			}
 		}
 	}
-	if p := l.params[i]; p.typ == "string" && (faults.HasErrors() || len(e.tokens) != 1 || e.tokens[0].Type != tokString) {
+	if p := l.params[i]; p.isString() && (faults.HasErrors() || len(e.tokens) != 1 || e.tokens[0].Type != tokString) {
 		// A bare word is the string itself: the shell has eaten the quotes.
 		p.sym.expr, p.expr, p.from = nil, nil, o.Pos
 		p.sym.value = constant(o.Value, typ{})
@@ -93,14 +91,31 @@ func (l *loader) override(o Override) {
 	}
 	if faults.HasErrors() {
 		for _, d := range faults.All() {
-			d.Message = "-D " + o.Name + "=" + o.Value + ": " + d.Message
-			d.Pos = o.Pos
+			if o.Pos == (diag.Pos{}) {
+				d.Message = "-D " + o.Name + "=" + o.Value + ": " + d.Message
+				d.Pos = o.Pos
+			}
 			l.list.Add(d)
 		}
 		return
 	}
 	l.params[i].expr, l.params[i].from = e, o.Pos
 	l.params[i].sym.expr = e
+}
+
+// tokens scans the value of an override at its place.
+func (o *Override) tokens(faults *findings) []lexer.Token {
+	p := lexer.Position{Filename: o.Pos.File, Line: max(1, o.value.Line), Column: max(1, o.value.Col)}
+	if p.Filename == "" {
+		p.Filename = "-D " + o.Name
+	}
+	return scanWith(&scanner{src: o.Value, pos: p, list: faults})
+}
+
+// isString reports whether the parameter is text, by its type or its default.
+func (p *param) isString() bool {
+	d := p.decl.Default.tokens
+	return p.typ == "string" || p.decl.Type == nil && len(d) == 1 && d[0].Type == tokString
 }
 
 func (l *loader) resolveParam(p *param) {
@@ -217,6 +232,10 @@ func (l *loader) checkRange(p *param, at diag.Pos) {
 			l.list.Errorf("E230", p.decl.OneOf.pos(), "oneof needs a list")
 			return
 		}
+		if p.value.numeric() && k.dims != p.value.dims && !k.any || p.value.numeric() != (k.elem == kindInt || k.elem == kindFloat) {
+			l.list.Errorf("E230", p.decl.OneOf.pos(), "the list of %s must be of its type, %s", p.sym.name, p.value.typ)
+			return
+		}
 		if !slices.ContainsFunc(list, func(v any) bool { return equalValues(v, p.value.konst) }) {
 			l.list.Errorf("E230", at, "param %s is %s, none of %s", p.sym.name, p.text(), p.decl.OneOf.text())
 		}
@@ -242,6 +261,9 @@ func (p *param) text() string {
 		return strconv.FormatBool(v)
 	case string:
 		return v
+	}
+	if p.value.kind == kindList && p.expr != nil {
+		return p.expr.text()
 	}
 	return numberText(p.value.konst)
 }

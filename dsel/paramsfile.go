@@ -2,6 +2,7 @@ package dsel
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"hybrid/internal/diag"
 )
@@ -25,7 +26,9 @@ func (l *loader) fileParams() []Override {
 			l.list.Errorf("E230", at, "a parameters file has lines of the form name: value")
 			continue
 		}
-		out = append(out, Override{Name: strings.Trim(key, `"'`), Value: yamlScalar(value), Pos: at})
+		o := Override{Name: strings.Trim(key, `"'`), Value: yamlScalar(value), Pos: at, value: at}
+		o.value.Col = 1 + utf8.RuneCountInString(text[:len(text)-len(value)+max(0, strings.Index(value, o.Value))])
+		out = append(out, o)
 		if len(out) > maxFaults {
 			break
 		}

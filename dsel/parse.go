@@ -142,7 +142,7 @@ func (p *itemParser) unexpected(t lexer.Token, expected string) {
 	if t.Type == tokBad {
 		return // reported by the lexer
 	}
-	if isOp(&t, "=") {
+	if isOp(&t, "=") && !strings.Contains(expected, "name") {
 		p.list.Errorf("E201", posOfToken(t), "unexpected '=' in an expression; use '==' to compare")
 		return
 	}
@@ -150,6 +150,21 @@ func (p *itemParser) unexpected(t lexer.Token, expected string) {
 }
 
 var grammarNoise = regexp.MustCompile(`[()?*+]`)
+
+// production is how messages call what the grammar expects, by the start of its
+// name there.
+type production struct{ name, words string }
+
+func productions() []production {
+	return []production{
+		{"Expression", "an expression"}, {"expression", "an expression"}, {"RepeatHead", "an expression"}, {"RequireDecl", "an expression"},
+		{"Word", "a name"}, {"LetDecl", "a name"}, {"ForHead", "a name"},
+		{"Text", "a string"}, {"SourceRef", "a string"}, {`"text"`, "a string"},
+		{"Ref", "a label such as @x"}, {"WaitStmt", "a label such as @x"},
+		{"GroupRef", "a group"}, {"Call", "a call such as k(n)"},
+		{"EcmClause", "a kernel's label or (TOL=.., ..)"}, {"name | ", "a kernel's label or (TOL=.., ..)"},
+	}
+}
 
 // expectedWords turns participle's expectation into words, if it is short enough
 // to help.
@@ -166,13 +181,12 @@ func expectedWords(msg string) string {
 	if f, _, found := strings.Cut(want, " "); found && strings.HasPrefix(f, `"`) {
 		first = f
 	}
+	for _, p := range productions() {
+		if strings.HasPrefix(first, p.name) {
+			return "; " + p.words + " is expected"
+		}
+	}
 	switch {
-	case strings.HasPrefix(first, "Expression"), strings.HasPrefix(first, "RequireDecl"):
-		return "; an expression is expected"
-	case strings.HasPrefix(first, "Word"):
-		return "; a name is expected"
-	case strings.HasPrefix(first, "Text"):
-		return "; a string is expected"
 	case first != "" && first[0] >= 'A' && first[0] <= 'Z', len(first) > 24 || grammarNoise.MatchString(strings.Trim(first, `"()`)) || first == "":
 		return ""
 	}
@@ -210,8 +224,11 @@ func (p *itemParser) endOfItem() {
 }
 
 func (p *itemParser) trailing(t lexer.Token) string {
-	if t.Type != tokIdent {
+	switch {
+	case t.Type != tokIdent:
 		return ""
+	case startsStatement(t.Value):
+		return statementEnds
 	}
 	return diag.DidYouMean(t.Value, clauseWords())
 }
@@ -243,19 +260,27 @@ func (p *itemParser) block() []*stmt {
 }
 
 func (p *itemParser) statement() *stmt {
-	isVerb, ok := p.knownStatement()
-	if !ok {
-		p.resync()
-		return nil
-	}
 	var s *stmt
-	if isVerb {
+	switch p.statementKind() {
+	case aVerb:
 		o, ok := parseItem(p, grammar().op)
-		if !ok {
+		if !ok || !p.clausesRead(o) {
 			return nil
 		}
 		s = &stmt{Pos: o.Pos, Op: o}
-	} else if s, ok = parseItem(p, grammar().stmt); !ok {
+	case aCall:
+		c, ok := parseItem(p, grammar().call)
+		if !ok {
+			return nil
+		}
+		s = &stmt{Pos: c.Name.Pos, Call: c}
+	case aBlock:
+		var ok bool
+		if s, ok = parseItem(p, grammar().stmt); !ok {
+			return nil
+		}
+	default:
+		p.resync()
 		return nil
 	}
 	if s.hasBody() {
@@ -268,6 +293,21 @@ func (p *itemParser) statement() *stmt {
 		p.endOfItem()
 	}
 	return s
+}
+
+// clausesRead reports what is wrong with the clauses of an operation.
+func (p *itemParser) clausesRead(o *op) bool {
+	t := o.missing()
+	switch {
+	case t != nil:
+		p.unexpected(*t, "; an expression is expected")
+	case o.Clauses.err != nil:
+		p.report(o.Clauses.err)
+	default:
+		return true
+	}
+	p.resync()
+	return false
 }
 
 func (s *stmt) hasBody() bool {
@@ -303,10 +343,21 @@ func (p *itemParser) elseBranch() []*stmt {
 	return nil
 }
 
-// knownStatement checks the word that decides what kind of statement this is.
-func (p *itemParser) knownStatement() (isVerb, ok bool) {
+// statementKind is what a statement starts with.
+type statementKind uint8
+
+const (
+	noStatement statementKind = iota
+	aVerb
+	aBlock
+	aCall
+)
+
+// statementKind looks at the word that decides what kind of statement this is.
+func (p *itemParser) statementKind() statementKind {
 	cp := p.lex.MakeCheckpoint()
 	defer p.lex.LoadCheckpoint(cp)
+	first := *p.lex.Peek()
 	if p.lex.Peek().Type == tokLabel {
 		p.skipLabel()
 	}
@@ -317,22 +368,28 @@ func (p *itemParser) knownStatement() (isVerb, ok bool) {
 	switch {
 	case t.Type != tokIdent:
 		p.unexpected(t, "; a statement starts with a word such as compute, send or repeat")
-		return false, false
+		return noStatement
 	case p.verbs[t.Value]:
-		return true, true
-	case slices.Contains(blockWords(), t.Value):
-		return false, true
+		return aVerb
+	case slices.Contains(blockWords(), t.Value) && t.Pos == first.Pos:
+		return aBlock
+	case slices.Contains(blockWords(), t.Value), isOp(p.lex.Peek(), "(") && t.Pos != first.Pos:
+		p.list.Errorf("E201", posOfToken(first), "%s goes with an operation, not with %s", show(first), show(t))
+		return noStatement
 	case t.Value == "else":
 		p.list.Errorf("E201", posOfToken(t), "'else' must stand on the line of the brace that closes its if block")
-		return false, false
+		return noStatement
 	case slices.Contains(declWords(), t.Value):
 		p.list.Errorf("E201", posOfToken(t), "%s is a declaration: it cannot stand inside a block", show(t))
-		return false, false
+		return noStatement
 	case isOp(p.lex.Peek(), "("):
-		return false, true
+		return aCall
+	case stopWords()[t.Value]:
+		p.list.Errorf("E201", posOfToken(t), "%s stands behind an operation, on the same line", show(t))
+		return noStatement
 	}
 	p.list.Errorf("E201", posOfToken(t), "unknown statement %q%s", t.Value, diag.DidYouMean(t.Value, slices.Concat(verbs(), blockWords(), p.defs, clauseWords())))
-	return false, false
+	return noStatement
 }
 
 func (p *itemParser) skipLabel() {

@@ -131,12 +131,12 @@ func (c *clause) key() string {
 	case c.ECM != nil:
 		return "ecm"
 	}
-	return c.Key
+	return c.Pair.Key
 }
 
 // clauses files the clauses by their word and checks that the verb takes them.
 func (p *planner) clauses() {
-	for _, c := range p.op.Clauses {
+	for _, c := range p.op.Clauses.list {
 		key := c.key()
 		at := posOf(c.Pos)
 		at.Span = len(key)
@@ -150,7 +150,7 @@ func (p *planner) clauses() {
 			}
 		case p.clause[key] != nil && key != "after":
 			p.fail("E240", at, "'%s' is given twice", key)
-		case c.Any && key != "from" && key != "tag":
+		case c.any() && key != "from" && key != "tag":
 			p.fail("E240", at, "'%s' cannot be any", key)
 		}
 		p.clause[key] = c
@@ -163,6 +163,21 @@ func (p *planner) clauses() {
 func (p *planner) fail(code string, at diag.Pos, format string, args ...any) *diag.Diagnostic {
 	p.ok = false
 	return p.l.list.Errorf(code, at, format, args...)
+}
+
+// notA reports a name that stands for nothing, or for something else than is
+// needed. Only names of that sort are suggested.
+func (p *planner) notA(sort string, sym *symbol, w *word, kind what) *diag.Diagnostic {
+	if sym != nil {
+		return p.fail("E210", posOfWord(w), "%s is a %s, not a %s", w.Text, sym.word, sort)
+	}
+	var names []string
+	for _, s := range p.l.root.names {
+		if s.what == kind {
+			names = append(names, s.name)
+		}
+	}
+	return p.fail("E210", posOfWord(w), "unknown %s %q%s", sort, w.Text, diag.DidYouMean(w.Text, names))
 }
 
 // missing reports that the verb needs a clause or an operand.
@@ -182,7 +197,7 @@ func (p *planner) common() {
 	if c := p.clause["name"]; c != nil {
 		p.name = unquote(*c.Name)
 		if p.w.dry {
-			p.l.regionSeen(p.name)
+			p.l.nameSeen(p.name)
 		}
 	} else if p.op.Label != nil {
 		p.name = p.op.Label.Label[1:]
@@ -203,14 +218,9 @@ func (p *planner) streamClause(c *clause) {
 			p.ok = false
 			return
 		}
-		var names []string
-		for _, s := range p.l.root.names {
-			if s.what == isStream {
-				names = append(names, s.name)
-			}
+		if d := p.notA("stream", sym, c.Word, isStream); sym == nil {
+			d.Note("declare it: stream %s", c.Word.Text)
 		}
-		p.fail("E210", posOfWord(c.Word), "unknown stream %q%s", c.Word.Text, diag.DidYouMean(c.Word.Text, names)).
-			Note("declare it: stream %s", c.Word.Text)
 		return
 	}
 	*sym.used = true
@@ -268,10 +278,10 @@ func (p *planner) operand(e *expression, r role) *operand {
 // value compiles a clause's expression; nil if the clause is not there.
 func (p *planner) value(key string, r role) *operand {
 	c := p.clause[key]
-	if c == nil || c.Any {
+	if c == nil || c.any() {
 		return nil
 	}
-	return p.operand(c.Value, r)
+	return p.operand(c.value(), r)
 }
 
 // size is the operand of a communication verb.

@@ -21,7 +21,7 @@ func loadFile(t testing.TB, name string, overrides ...string) *graph.Graph {
 	return loadText(t, name, string(src), overrides...)
 }
 
-func loadText(t testing.TB, name, src string, overrides ...string) *graph.Graph {
+func loadText(t tester, name, src string, overrides ...string) *graph.Graph {
 	t.Helper()
 	list := &diag.List{}
 	p := LoadProgram(name, []byte(src), Options{Params: parseOverrides(overrides), Seed: 1}, list)
@@ -161,4 +161,11 @@ func TestGoldenCounts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// tester is what tests and property tests have in common.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
 }

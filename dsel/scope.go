@@ -19,7 +19,6 @@ const (
 	isDef
 	isKernel
 	isStream
-	isPoison // its declaration could not be read
 )
 
 // symbol is a declared name.
@@ -52,6 +51,8 @@ type scope struct {
 	names  []*symbol
 	index  map[string]*symbol // of names, once there are many
 	kids   map[scopeKey]*scope
+	caller *scope // of a def's body: where the call stands
+	all    *scope // see around
 	// labels is the scope that labels declared here belong to: the innermost loop
 	// body, call or program around.
 	labels *labelScope
@@ -108,12 +109,38 @@ func (s *scope) add(sym *symbol) {
 	}
 }
 
+// around returns the scope with the names that an injection may use: those of
+// loops around an operation, be they around the calls through which it is reached.
+func (s *scope) around() *scope {
+	if s.all != nil {
+		return s.all
+	}
+	all := &scope{}
+	for x := s; x != nil; {
+		if x.parent == nil {
+			all.parent = x
+			break
+		}
+		all.names = append(all.names, x.names...)
+		if x.caller != nil {
+			x = x.caller
+		} else {
+			x = x.parent
+		}
+	}
+	s.all = all
+	return all
+}
+
+// maxNames bounds the names among which the nearest spelling is sought.
+const maxNames = 1000
+
 // visible lists all names for suggestions, innermost first.
 func (s *scope) visible() []string {
 	var out []string
 	for ; s != nil; s = s.parent {
 		for _, n := range s.names {
-			if len(out) < 1000 && !slices.Contains(out, n.name) {
+			if len(out) < maxNames && !slices.Contains(out, n.name) {
 				out = append(out, n.name)
 			}
 		}
@@ -157,16 +184,19 @@ func (l *loader) valueOf(sym *symbol) *code {
 	c := l.compile(sym.expr, sym.scope)
 	sym.busy = false
 	if sym.value == nil {
-		sym.value = l.remember(c)
+		sym.value = l.remember(c, sym.expr)
 	}
 	return sym.value
 }
 
 // remember gives a value that differs between ranks a table, so that it is
 // computed once for each rank however often it is used.
-func (l *loader) remember(c *code) *code {
+func (l *loader) remember(c *code, e *expression) *code {
 	if c.dep != onRank || c.rng != nil {
 		return c
+	}
+	if !l.afford(c, e) {
+		return badCode()
 	}
 	k := *c
 	k.size = 1
@@ -181,6 +211,16 @@ func (l *loader) remember(c *code) *code {
 		k.v = tabulate(l, c.v)
 	}
 	return &k
+}
+
+// afford reports whether evaluating the expression on every rank stays within the
+// limits of a blueprint.
+func (l *loader) afford(c *code, e *expression) bool {
+	if l.evaluated += int64(c.size) * max(l.ranks, 0); l.evaluated <= l.limits.steps {
+		return true
+	}
+	l.list.Errorf("E204", e.pos(), "evaluating this and what stands before it on all %d ranks takes more than %d steps", l.ranks, l.limits.steps)
+	return false
 }
 
 // tabulate evaluates fn for all ranks when it is first called.

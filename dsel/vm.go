@@ -87,6 +87,9 @@ func (c *compiler) machineType(n ast.Node) (typ, bool) {
 				}
 				return typ{}, false
 			}
+			if n.Name == "concat" && !c.concatenate(n, a) {
+				return typ{}, false
+			}
 			t.dims, t.any, t.elem = a.dims, a.any, a.elem
 			if row.kind != kindList {
 				t.kind = a.elem
@@ -116,6 +119,33 @@ func (c *compiler) machineType(n ast.Node) (typ, bool) {
 	return typ{}, false
 }
 
+// concatenate joins the types of further lists with that of the first.
+func (c *compiler) concatenate(n *ast.BuiltinNode, first *code) bool {
+	for _, x := range n.Arguments[1:] {
+		b := c.compile(x)
+		if b.kind == kindBad {
+			return false
+		}
+		numbers := func(k *code) bool { return k.elem == kindInt || k.elem == kindFloat }
+		d, wild, ok := sameDims(first, b)
+		if b.kind == kindList && (b.elem == kindBad || first.elem == kindBad) { // one is empty
+			if first.elem == kindBad {
+				first.elem, first.dims, first.any = b.elem, b.dims, b.any
+			}
+			continue
+		}
+		if b.kind != kindList || first.elem != b.elem && !(numbers(first) && numbers(b)) || !ok {
+			c.fail(x, "E220", "the lists of concat are of different kinds")
+			return false
+		}
+		first.dims, first.any = d, wild
+		if b.elem == kindFloat {
+			first.elem = kindFloat
+		}
+	}
+	return true
+}
+
 // machine is a subtree in the virtual machine and the values that it reads.
 type machine struct {
 	c       *compiler
@@ -143,15 +173,19 @@ func (m *machine) charge(env map[string]any, e *graph.Env) error {
 		}
 		n += min(k, maxList+1)
 	}
-	l := m.c.ld
 	if n > maxList {
 		return fault("E204", m.at, "a list of more than %d elements is too long", maxList)
 	}
+	return m.c.ld.visit(n, m.at)
+}
+
+// visit counts list elements that are looked at while the blueprint is loaded.
+func (l *loader) visit(n int64, at diag.Pos) error {
 	if l.loaded {
 		return nil
 	}
 	if l.visited += n; l.visited > l.limits.visits {
-		return fault("E204", m.at, "the lists of all ranks have more than %d elements", l.limits.visits)
+		return fault("E204", at, "the lists of all ranks have more than %d elements", l.limits.visits)
 	}
 	return nil
 }
@@ -184,6 +218,10 @@ func (m *machine) collect(n ast.Node, predicates int) bool {
 		_, native := findFunction(n.Name)
 		if !native && !slices.ContainsFunc(machineFunctions(), func(r machineRow) bool { return r.name == n.Name }) {
 			m.c.fail(n, "E205", "not supported yet: the function %s", n.Name)
+			return false
+		}
+	case *ast.MemberNode:
+		if ok, found := m.gridMember(n); found && !ok {
 			return false
 		}
 	case *ast.VariableDeclaratorNode, *ast.MapNode, *ast.SequenceNode:
@@ -255,6 +293,11 @@ func (m *machine) run(e *graph.Env) (any, error) {
 		}
 		return nil, fault("E222", at, "%s", m.c.e.plain(msg))
 	}
+	if v == nil {
+		d := fault("E222", m.at, "there is no such element")
+		d.Note("the list is empty, or nothing in it meets the condition")
+		return nil, d
+	}
 	return native(v), nil
 }
 
@@ -321,7 +364,7 @@ func (m *machine) builtin(f function) callable {
 			}
 			codes[i], nodes[i] = constant(a, typ{any: true}), &ast.NilNode{}
 		}
-		quiet := &compiler{ld: &loader{list: &findings{}}, e: m.c.e, budget: new(int)}
+		quiet := &compiler{ld: &loader{list: &findings{}, loaded: true}, e: m.c.e, budget: new(int)}
 		k := f.make(quiet, &ast.NilNode{}, codes, nodes)
 		if k.kind == kindBad {
 			return nil, fault("E220", m.at, "%s cannot be used here", f.name)
@@ -360,43 +403,4 @@ func (c *code) forRank(rank int32) *code {
 	return &code{typ: typ{kind: kindString}, v: func(e *graph.Env) (any, error) {
 		return c.eval(&graph.Env{Rank: rank, Op: e.Op, Loops: e.Loops})
 	}}
-}
-
-// object is a grid as the virtual machine sees it.
-func (g *grid) object(e *graph.Env) map[string]any {
-	o := map[string]any{}
-	for _, a := range g.axes {
-		o[a.name] = a.coord(int64(e.Rank))
-	}
-	axis := func(v any) (*gridAxis, error) {
-		name, _ := v.(string)
-		if a := g.axis(name); a != nil {
-			return a, nil
-		}
-		return nil, fault("E210", diag.Pos{}, "grid %s has no axis %q", g.decl.Name.Text, name)
-	}
-	o["size"] = func(name any) (any, error) {
-		a, err := axis(name)
-		if err != nil {
-			return nil, err
-		}
-		return a.extent, nil
-	}
-	o["shift"] = func(name, d any) (any, error) {
-		a, err := axis(name)
-		x, ok := floatOf(d)
-		if err != nil || !ok {
-			return nil, err
-		}
-		return a.shift(int64(e.Rank), int64(x)), nil
-	}
-	o["coord"] = func(r, name any) (any, error) {
-		a, err := axis(name)
-		x, ok := floatOf(r)
-		if err != nil || !ok {
-			return nil, err
-		}
-		return a.coord(int64(x)), nil
-	}
-	return o
 }

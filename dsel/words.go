@@ -16,6 +16,13 @@ func blockWords() []string {
 	return []string{"let", "if", "repeat", "for", "on", "par", "seq", "region", "wait", "waitall", "require", "async"}
 }
 
+// startsStatement reports whether a statement may start with the word.
+func startsStatement(s string) bool {
+	return slices.Contains(verbs(), s) || slices.Contains(blockWords(), s)
+}
+
+const statementEnds = ": a statement ends at the end of the line or at ';'"
+
 // declWords start declarations.
 func declWords() []string {
 	return []string{"blueprint", "include", "param", "let", "fn", "ranks", "require", "grid", "group", "stream", "kernel", "def", "inject",
@@ -42,6 +49,23 @@ var reserved = sync.OnceValue(func() map[string]bool {
 			"rank", "ranks", "norank", "world", "peer", "makespan"},
 		exprBuiltins(), builtinNames())
 	return setOf(words)
+})
+
+// verbSet is verbs as a set.
+var verbSet = sync.OnceValue(func() map[string]bool { return setOf(verbs()) })
+
+// opClauses are the words that start a clause of an operation.
+var opClauses = sync.OnceValue(func() map[string]bool {
+	m := setOf([]string{"after", "over", "name", "each", "algo", "stream", "on", "precision", "proto", "kernel", "source", "ecm"})
+	for w := range valueWords() {
+		m[w] = true
+	}
+	return m
+})
+
+// valueWords are the clause words that a value follows.
+var valueWords = sync.OnceValue(func() map[string]bool {
+	return setOf([]string{"to", "from", "tag", "root", "bytes", "flops", "work", "cores", "for", "with", "rsize", "rtag", "per"})
 })
 
 func setOf(words []string) map[string]bool {

@@ -53,11 +53,20 @@ func planCompute(p *planner) emitter {
 		text += " roofline"
 	}
 	for _, word := range []string{"work", "per"} {
-		if c := p.clause[word]; c != nil && p.clause["ecm"] == nil {
-			p.fail("E240", posOf(c.Pos), "'%s' goes with ecm", word)
-		}
+		p.belongs(word, "ecm", p.clause["ecm"] != nil)
 	}
+	p.belongs("cores", "ecm, flops and kernel", k.time == nil)
+	p.belongs("precision", "flops and kernel", k.time == nil && p.clause["ecm"] == nil)
 	return p.workEmitter(graph.Compute, k, text)
+}
+
+// belongs refuses a clause that would have no effect.
+func (p *planner) belongs(word, with string, ok bool) {
+	if c := p.clause[word]; c != nil && !ok {
+		at := posOf(c.Pos)
+		at.Span = len(word)
+		p.fail("E240", at, "'%s' goes with %s", word, with)
+	}
 }
 
 func (p *planner) computeFlags() {
@@ -182,9 +191,9 @@ func (p *planner) ecmWork(k *workPlan) string {
 	}
 	k.label, k.ecm, k.per = t.label, t.terms, t.per
 	if per := p.clause["per"]; per != nil {
-		word := per.Value.text()
+		word := per.value().text()
 		if word != "CL" && word != "it" || k.per != "" && k.per != word {
-			p.fail("E240", per.Value.pos(), "'per' is CL (a cache line of results) or it (an iteration), and agrees with the terms' unit")
+			p.fail("E240", per.value().pos(), "'per' is CL (a cache line of results) or it (an iteration), and agrees with the terms' unit")
 		}
 		k.per = word
 	}
@@ -202,13 +211,7 @@ func (p *planner) kernelCall(k *workPlan) {
 			p.ok = false
 			return
 		}
-		var names []string
-		for _, s := range p.l.root.names {
-			if s.what == isKernel {
-				names = append(names, s.name)
-			}
-		}
-		p.fail("E210", posOfWord(c.Name), "unknown kernel %q%s", c.Name.Text, diag.DidYouMean(c.Name.Text, names))
+		p.notA("kernel", sym, c.Name, isKernel)
 		return
 	}
 	*sym.used = true

@@ -286,7 +286,7 @@ func TestConsistency(t *testing.T) {
 
 func TestLoadByName(t *testing.T) {
 	for name, want := range map[string]string{
-		"icelake":     "error: no machine is called \"icelake\" [E810]\n",
+		"icelake":     "error: no machine is called \"icelake\"; did you mean \"icelake-sp-8360y\"? [E810]\n",
 		"a64fx-fx100": "error: no machine is called \"a64fx-fx100\"; did you mean \"a64fx-fx1000\"? [E810]\n",
 		"./none.yaml": "./none.yaml: error: the machine file cannot be read: no such file or directory [E811]\n",
 	} {

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"strconv"
+	"strings"
+
 	"hybrid/graph"
 	"hybrid/graph/replay"
 	"hybrid/internal/diag"
@@ -182,22 +185,36 @@ func (c *Comparison) joinOperations() {
 	c.labelOperations()
 }
 
-// labelOperations adds the kind where several operations come from one statement, as
-// the two halves of an exchange do.
+// labelOperations tells apart the operations that come from one statement: the two
+// halves of an exchange by their kind, the calls of a function by their region.
 func (c *Comparison) labelOperations() {
 	type key struct{ where, label string }
-	seen := map[key]int{}
+	first := map[key]*Operation{}
+	kinds, regions := map[key]bool{}, map[key]bool{}
 	for i := range c.Operations {
 		o := &c.Operations[i]
 		o.Label = o.label()
-		seen[key{o.Where, o.Label}]++
+		k := key{o.Where, o.Label}
+		if f := first[k]; f == nil {
+			first[k] = o
+		} else {
+			kinds[k] = kinds[k] || o.Kind != f.Kind
+			regions[k] = regions[k] || c.region(o.Site) != c.region(f.Site)
+		}
 	}
 	for i := range c.Operations {
-		if o := &c.Operations[i]; seen[key{o.Where, o.Label}] > 1 {
+		o := &c.Operations[i]
+		k := key{o.Where, o.Label}
+		if kinds[k] {
 			o.Label += ": " + o.Kind.String()
+		}
+		if r := c.region(o.Site); regions[k] && r != "" {
+			o.Label += " in " + r
 		}
 	}
 }
+
+func (c *Comparison) region(site int32) string { return c.graph.Sites[site].Region }
 
 // collectiveKey joins the same collective of several runs.
 type collectiveKey struct {
@@ -259,4 +276,13 @@ func (o *Operation) label() string {
 		return o.Text
 	}
 	return o.Kind.String()
+}
+
+// fullLabel names an operation with its place. The place of a trace's operation has its
+// name already.
+func (o *Operation) fullLabel() string {
+	if o.Text != "" && strings.HasSuffix(o.Where, strconv.Quote(o.Name)) {
+		return o.Where + ": " + o.Text
+	}
+	return o.Where + ": " + o.Label
 }

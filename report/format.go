@@ -40,14 +40,41 @@ func scaleOf(ps ...int64) scale {
 	return all[len(all)-1]
 }
 
-// text prints picoseconds in the unit, with three decimals: 11.087. A value too small
-// to show is <0.001, never 0.000.
+// apartOf picks the unit as scaleOf does, or the next finer one where values that differ
+// would look the same.
+func apartOf(ps ...int64) scale {
+	s := scaleOf(ps...)
+	seen := map[string]int64{}
+	for _, v := range ps {
+		if other, ok := seen[s.text(v)]; ok && other != v {
+			return finer(s)
+		}
+		seen[s.text(v)] = v
+	}
+	return s
+}
+
+func finer(s scale) scale {
+	all := scales()
+	for i := range all[:len(all)-1] {
+		if all[i] == s {
+			return all[i+1]
+		}
+	}
+	return s
+}
+
+// text prints picoseconds in the unit, with three decimals: 11.087. Only nothing at all
+// is 0; a value too small to show is <0.001.
 func (s scale) text(ps int64) string {
 	if s.ps == 1 {
 		return units.FormatCount(ps)
 	}
 	milli := units.MulDiv(ps, 1000, s.ps)
-	if milli == 0 && ps > 0 {
+	switch {
+	case ps == 0:
+		return "0"
+	case milli == 0:
 		return "<0.001"
 	}
 	return units.FormatCount(milli/1000) + "." + pad3(milli%1000)
@@ -58,14 +85,8 @@ func pad3(n int64) string {
 	return strings.Repeat("0", 3-len(s)) + s
 }
 
-// timeText prints one time for a sentence: 11.087 ms.
-func timeText(ps int64) string {
-	s := scaleOf(ps)
-	return s.text(ps) + " " + s.name
-}
-
 // percentText prints an error in percent with its sign: -10.6, +0.34, 0 for none at
-// all, - where it is undefined.
+// all, ~0 for less than 0.0005, - where it is undefined.
 func percentText(e Error) string {
 	if !e.Defined {
 		return "-"
@@ -74,6 +95,10 @@ func percentText(e Error) string {
 	switch a := math.Abs(p); {
 	case a == 0:
 		return "0"
+	case a < 0.0005:
+		return "~0"
+	case a < 0.005:
+		return signed(p, 3)
 	case a < 9.995:
 		return signed(p, 2)
 	case a < 999.95:
@@ -104,13 +129,8 @@ func magnitudeText(e Error) string {
 
 func countText(n int64) string { return units.FormatCount(n) }
 
-// bytesText prints a size exactly: 64KiB, 125B.
-func bytesText(n int64) string {
-	if s := units.FormatBytes(n); s != strconv.FormatInt(n, 10)+"B" {
-		return s
-	}
-	return units.FormatCount(n) + "B"
-}
+// bytesText prints a size: 64KiB, 125B, 236.0MB.
+func bytesText(n int64) string { return units.ReadableBytes(n) }
 
 // modelName spells a model as its authors do.
 func modelName(model string) string {

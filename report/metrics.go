@@ -89,7 +89,7 @@ func (c *Comparison) items() []item {
 	var out []item
 	for i := range c.Operations {
 		if o := &c.Operations[i]; o.Kind != graph.Collective {
-			out = append(out, item{o.Where + ": " + o.Label, o.Count, o.Mean, o.Errors})
+			out = append(out, item{o.fullLabel(), o.Count, o.Mean, o.Errors})
 		}
 	}
 	for i := range c.Collectives {

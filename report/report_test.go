@@ -440,13 +440,18 @@ func TestTimeText(t *testing.T) {
 		{0, "0 ps"}, {999, "999 ps"}, {1000, "1.000 ns"}, {103000700, "103.001 us"}, {11087e6, "11.087 ms"},
 		{1e12, "1.000 s"}, {5e15, "5,000.000 s"}, {1499, "1.499 ns"},
 	} {
-		if got := timeText(test.ps); got != test.want {
+		s := scaleOf(test.ps)
+		if got := s.text(test.ps) + " " + s.name; got != test.want {
 			t.Errorf("%d ps prints as %q, want %q", test.ps, got, test.want)
 		}
 	}
 	// One unit for a table: microseconds hold both 5 ms and 3 us, milliseconds do not.
 	if s := scaleOf(5e9, 3e6); s.name != "us" {
 		t.Errorf("5 ms and 3 us are printed in %s", s.name)
+	}
+	// Where two makespans would look alike, a finer unit tells them apart.
+	if s := apartOf(1_000_000_000, 1_000_040_000); s.name != "us" || s.text(1_000_040_000) != "1,000.040" {
+		t.Errorf("1 ms and 1.00004 ms are printed in %s", s.name)
 	}
 	if s := scaleOf(5e12, 1); s.text(1) != "<0.001" {
 		t.Errorf("1 ps beside 5 s prints as %q", s.text(1))
@@ -459,7 +464,8 @@ func TestPercentText(t *testing.T) {
 		want string
 	}{
 		{Error{}, "-"}, {Error{0, true}, "0"}, {Error{0.1, true}, "+10.0"}, {Error{-0.0345, true}, "-3.45"}, {Error{12.5, true}, "+1,250"},
-		{Error{-0.9996, true}, "-100.0"}, {Error{1e-9, true}, "+0.00"},
+		{Error{-0.9996, true}, "-100.0"}, {Error{1e-9, true}, "~0"}, {Error{-4e-5, true}, "-0.004"},
+		{Error{9e-5, true}, "+0.01"},
 	} {
 		if got := percentText(test.e); got != test.want {
 			t.Errorf("%+v prints as %q, want %q", test.e, got, test.want)

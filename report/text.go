@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"hybrid/internal/diag"
@@ -17,7 +18,7 @@ type TextOptions struct {
 
 // WriteText writes the report for people.
 func (c *Comparison) WriteText(w io.Writer, opt TextOptions) error {
-	p := page{c: c, verbose: opt.Verbose}
+	p := page{c: c, verbose: opt.Verbose, oneFile: c.oneFile()}
 	p.inputs()
 	p.verdict()
 	p.kinds()
@@ -35,6 +36,7 @@ func (c *Comparison) WriteText(w io.Writer, opt TextOptions) error {
 type page struct {
 	c       *Comparison
 	verbose bool
+	oneFile bool
 	b       strings.Builder
 }
 
@@ -103,17 +105,18 @@ func (p *page) verdict() {
 		p.b.WriteString(wrap("Interrupted: what follows is what was complete.", "  ", "  "))
 	}
 	p.b.WriteString(wrap(p.c.sentences(), "  ", "  "))
-	for _, r := range p.c.Runs {
-		if r.Verdict.OK() {
-			continue
-		}
-		for i, line := range p.c.failure(r) {
+	failed := p.c.failures()
+	for _, lines := range failed {
+		for i, line := range lines {
 			indent := "    "
 			if i == 0 {
 				indent = "  "
 			}
 			p.b.WriteString(wrap(line, indent, "      "))
 		}
+	}
+	if len(failed) > 0 {
+		p.b.WriteString(wrap("The tables of such a run hold only what had ended by then.", "  ", "  "))
 	}
 	for _, m := range p.c.Metrics {
 		if m.Error.Defined || m.Items > 0 {
@@ -128,7 +131,7 @@ func (p *page) metrics() {
 	for _, r := range p.c.Runs {
 		times = append(times, r.Clock.PS(r.Makespan))
 	}
-	s := scaleOf(times...)
+	s := apartOf(times...)
 	g := grid{}
 	g.text("model")
 	for _, h := range []string{"makespan " + s.name, "error %", "bias %", "MAPE %", "wMAPE %", "largest %"} {
@@ -148,6 +151,7 @@ func (p *page) metrics() {
 		g.add(row...)
 	}
 	p.b.WriteString("\n" + g.String())
+	p.b.WriteString(wrap(legend, "  ", "  "))
 	gap := "\n"
 	for i := range p.c.Metrics {
 		if p.c.Metrics[i].Share.Defined {
@@ -157,6 +161,9 @@ func (p *page) metrics() {
 		}
 	}
 }
+
+// legend explains the metrics where they are read.
+const legend = "bias: mean error of all places; MAPE: mean of its size; wMAPE: the same weighted by time. Below, a model's % column is its error against the packet simulation."
 
 // whereFrom names the items at which a model errs most.
 func (p *page) whereFrom(m *Metrics) {
@@ -174,25 +181,42 @@ func (p *page) whereFrom(m *Metrics) {
 // plain prints a magnitude, which has no sign.
 func plain(e Error) string { return magnitudeText(e) }
 
+// note is a caveat and the models that it is about.
+type note struct {
+	models []string
+	text   string
+}
+
+// addNote adds a model's note, to the same note of others if there is one.
+func addNote(notes []note, model, text string) []note {
+	i := slices.IndexFunc(notes, func(n note) bool { return n.text == text })
+	if i < 0 {
+		return append(notes, note{[]string{model}, text})
+	}
+	if !slices.Contains(notes[i].models, model) {
+		notes[i].models = append(notes[i].models, model)
+	}
+	return notes
+}
+
 // caveats lists what a reader of the numbers must know.
 func (p *page) caveats() {
-	var lines []string
-	seen := map[string]bool{}
+	var notes []note
 	for _, r := range p.c.Runs {
 		for _, n := range r.Notes {
-			if line := r.Model + ": " + n; !seen[line] {
-				seen[line] = true
-				lines = append(lines, line)
-			}
+			notes = addNote(notes, r.Model, n)
 		}
 	}
 	for _, m := range p.c.Metrics {
 		if m.Undefined > 0 && m.Items > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %s take no simulated time or ran in one run only; their errors are undefined and left out", m.Model,
-				plural(int64(m.Undefined), "item")))
+			notes = addNote(notes, m.Model, plural(int64(m.Undefined), "item")+" without simulated time, or in one run only, left out of the metrics")
 		}
 	}
-	lines = append(lines, findingLines(p.c.Findings)...)
+	var lines []string
+	for _, n := range notes {
+		lines = append(lines, strings.Join(n.models, ", ")+": "+n.text)
+	}
+	lines = append(lines, p.findingLines()...)
 	if len(lines) == 0 {
 		return
 	}
@@ -202,9 +226,13 @@ func (p *page) caveats() {
 	}
 }
 
-func findingLines(findings []diag.Diagnostic) []string {
+// findingLines leaves out remarks unless the report is verbose.
+func (p *page) findingLines() []string {
 	var out []string
-	for _, d := range findings {
+	for _, d := range p.c.Findings {
+		if d.Severity == diag.Info && !p.verbose {
+			continue
+		}
 		line := d.Error()
 		if d.Count > 0 {
 			line += fmt.Sprintf(" (and %s more like it)", countText(int64(d.Count)))

@@ -5,20 +5,22 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"hybrid/graph"
 )
 
 // timeColumns adds the columns of times and errors: the simulated time and each
-// model's error, or all times where nothing was simulated.
+// model's error, or all times where no simulation finished.
 func (p *page) timeColumns(g *grid) {
-	if p.c.ref >= 0 {
-		g.number(p.c.Runs[p.c.ref].Model)
+	ref := p.reference()
+	if ref >= 0 {
+		g.number(p.c.Runs[ref].Model)
 	}
 	for i, r := range p.c.Runs {
 		switch {
-		case i == p.c.ref:
-		case p.c.ref >= 0:
+		case i == ref:
+		case ref >= 0:
 			g.number(r.Model + " %")
 		default:
 			g.number(r.Model)
@@ -26,22 +28,31 @@ func (p *page) timeColumns(g *grid) {
 	}
 }
 
+// reference is the index of the run that errors refer to, or -1.
+func (p *page) reference() int {
+	if r := p.c.Reference(); r != nil && r.Verdict.OK() {
+		return p.c.ref
+	}
+	return -1
+}
+
 // timeCells returns the cells of timeColumns; a run that never got there has no time.
 func (p *page) timeCells(s scale, counts, mean []int64, errors []Error) []string {
 	time := func(run int) string {
 		if counts[run] == 0 {
-			return "-"
+			return none
 		}
 		return s.text(mean[run])
 	}
+	ref := p.reference()
 	var out []string
-	if p.c.ref >= 0 {
-		out = append(out, time(p.c.ref))
+	if ref >= 0 {
+		out = append(out, time(ref))
 	}
 	for i := range p.c.Runs {
 		switch {
-		case i == p.c.ref:
-		case p.c.ref >= 0:
+		case i == ref:
+		case ref >= 0:
 			out = append(out, percentText(errors[i]))
 		default:
 			out = append(out, time(i))
@@ -52,14 +63,23 @@ func (p *page) timeCells(s scale, counts, mean []int64, errors []Error) []string
 
 // shown returns the times that timeCells prints in the table's unit.
 func (p *page) shown(mean []int64) []int64 {
-	if p.c.ref >= 0 {
-		return mean[p.c.ref : p.c.ref+1]
+	if ref := p.reference(); ref >= 0 {
+		return mean[ref : ref+1]
 	}
 	return mean
 }
 
-// main is the index of the run by which rows are ordered.
-func (p *page) main() int { return max(p.c.ref, 0) }
+// main is the index of the run by which rows are ordered: the simulation, or the first
+// run that finished if it did not.
+func (p *page) main() int {
+	main := max(p.c.ref, 0)
+	for i, r := range p.c.Runs {
+		if !p.c.Runs[main].Verdict.OK() && r.Verdict.OK() {
+			main = i
+		}
+	}
+	return main
+}
 
 // kinds sums the operations by kind.
 func (p *page) kinds() {
@@ -89,8 +109,11 @@ func (p *page) kinds() {
 }
 
 func share(part, all float64) string {
-	if all == 0 {
-		return "-"
+	switch {
+	case all == 0:
+		return none
+	case part > 0 && part/all < 0.0005:
+		return "<0.1"
 	}
 	return fmt.Sprintf("%.1f", 100*part/all)
 }
@@ -181,6 +204,7 @@ func (p *page) collectives() {
 		var cells []string
 		if places {
 			cells = append(cells, p.at(r.Site))
+			name = p.distinguished(name, r)
 		}
 		cells = append(cells, name, countText(int64(r.GroupSize)), bytesText(r.Bytes), countText(r.Transfers))
 		cells = append(cells, p.timeCells(s, r.Counts, r.Mean, r.Errors)...)
@@ -189,9 +213,26 @@ func (p *page) collectives() {
 		}
 		g.add(cells...)
 	}
-	p.section("BY COLLECTIVE: mean time of one, " + s.name)
+	title := "BY COLLECTIVE: mean time of one, " + s.name
+	if bounds {
+		title += "; bound: the least time possible"
+	}
+	p.section(title)
 	p.b.WriteString(g.String())
 	p.more(len(c.Collectives)-len(order), "collective")
+}
+
+// distinguished adds what tells a collective from others of its form: its name, or the
+// region that it is in.
+func (p *page) distinguished(what string, r *Collective) string {
+	s := &p.c.graph.Sites[r.Site]
+	switch {
+	case s.Name != "":
+		return what + " " + s.Name
+	case s.Region != "":
+		return what + " in " + s.Region
+	}
+	return what
 }
 
 // alike reports whether two of the collectives differ in nothing but their place.
@@ -260,24 +301,38 @@ func (p *page) operations() {
 		o := &c.Operations[i]
 		g.add(append([]string{p.at(o.Site), o.Label, countText(o.Count), share(time(i), all)}, p.timeCells(s, o.Counts, o.Mean, o.Errors)...)...)
 	}
-	p.section("BY OPERATION: mean time of one, " + s.name)
+	p.section("BY OPERATION: mean time of one, " + s.name + "; time %: share of all operations")
 	p.b.WriteString(g.String())
+	if slices.ContainsFunc(order, func(i int) bool { return c.Operations[i].Kind == graph.Collective }) {
+		p.b.WriteString("  a collective's row is the part of each rank, with its wait for the others\n")
+	}
 	p.more(len(c.Operations)-len(order), "operation")
 }
 
-// at prints a place without the file's name where all places are in one file.
+// at prints a place without the file's name where all places are in one file, and a
+// trace's node without its name, which stands in another column.
 func (p *page) at(site int32) string {
 	pos := p.c.graph.Sites[site].Pos
-	for i := range p.c.graph.Sites {
-		if p.c.graph.Sites[i].Pos.File != pos.File {
-			return pos.String()
-		}
-	}
+	text := ""
 	switch {
 	case pos.Node != "":
-		return pos.Node
+		text, _, _ = strings.Cut(pos.Node, ` "`)
 	case pos.Line > 0 && pos.Col > 0:
-		return fmt.Sprintf("%d:%d", pos.Line, pos.Col)
+		text = fmt.Sprintf("%d:%d", pos.Line, pos.Col)
 	}
-	return pos.String()
+	switch {
+	case text == "":
+		return pos.String()
+	case p.oneFile || pos.File == "":
+		return text
+	case pos.Node != "":
+		return pos.File + " " + text
+	}
+	return pos.File + ":" + text
+}
+
+// oneFile reports whether everything was written in one file.
+func (c *Comparison) oneFile() bool {
+	sites := c.graph.Sites
+	return !slices.ContainsFunc(sites, func(s graph.Site) bool { return s.Pos.File != sites[0].Pos.File })
 }

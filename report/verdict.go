@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"hybrid/graph/replay"
@@ -10,24 +11,38 @@ import (
 
 // Sentence says in plain words how one run compares: what the model predicts, what
 // the simulation takes and by how much the model is off.
-func (c *Comparison) Sentence(run int) string { return c.sentence(run, true) }
+func (c *Comparison) Sentence(run int) string { return c.sentence([]int{run}, true, c.scaleFor(run)) }
 
-// sentence leaves out what the simulation takes if it was said before.
-func (c *Comparison) sentence(run int, quote bool) string {
-	r, ref := c.Runs[run], c.Reference()
-	name := capital(modelName(r.Model))
+// scaleFor is the unit of the makespans of runs and of the simulation's.
+func (c *Comparison) scaleFor(runs ...int) scale {
+	var times []int64
+	if ref := c.Reference(); ref != nil && ref.Verdict.OK() {
+		times = append(times, ref.Clock.PS(ref.Makespan))
+	}
+	for _, i := range runs {
+		if r := c.Runs[i]; r.Verdict.OK() {
+			times = append(times, r.Clock.PS(r.Makespan))
+		}
+	}
+	return apartOf(times...)
+}
+
+// sentence speaks of runs that took the same time. It leaves out what the simulation
+// takes if it was said before.
+func (c *Comparison) sentence(same []int, quote bool, s scale) string {
+	r, ref := c.Runs[same[0]], c.Reference()
+	name, verb := c.subject(same)
 	x := r.Clock.PS(r.Makespan)
 	switch {
 	case !r.Verdict.OK():
 		return name + " did not finish: " + outcomeName(r.Verdict.Outcome) + "."
 	case r == ref:
-		return fmt.Sprintf("%s takes %s.", name, timeText(x))
+		return fmt.Sprintf("%s takes %s %s.", name, s.text(x), s.name)
 	case ref == nil || !ref.Verdict.OK():
-		return fmt.Sprintf("%s predicts %s.", name, timeText(x))
+		return fmt.Sprintf("%s %s %s %s.", name, verb, s.text(x), s.name)
 	}
 	y := ref.Clock.PS(ref.Makespan)
-	s := scaleOf(x, y)
-	predicts := fmt.Sprintf("%s predicts %s %s", name, s.text(x), s.name)
+	predicts := fmt.Sprintf("%s %s %s %s", name, verb, s.text(x), s.name)
 	e := relative(makespan(r), makespan(ref))
 	switch {
 	case !e.Defined:
@@ -48,25 +63,101 @@ func (c *Comparison) sentence(run int, quote bool) string {
 	return fmt.Sprintf("%s: %s %% %s.", predicts, magnitudeText(e), direction)
 }
 
+// subject names runs at the beginning of a sentence, with the verb that fits.
+func (c *Comparison) subject(runs []int) (name, verb string) {
+	var names []string
+	for _, i := range runs {
+		names = append(names, modelName(c.Runs[i].Model))
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return capital(names[0]), "predicts"
+	}
+	return capital(strings.Join(names[:last], ", ") + " and " + names[last]), "predict"
+}
+
 // sentences are the verdict of the whole comparison. The simulated run needs none of
-// its own where a model's sentence quotes it.
+// its own where a model's sentence quotes it; models that agree share one.
 func (c *Comparison) sentences() string {
+	if outcome, all := c.noneFinished(); all {
+		return "No run finished: " + outcome + "."
+	}
 	var out []string
 	quote := true
+	said := make([]bool, len(c.Runs))
+	all := make([]int, len(c.Runs))
+	for i := range all {
+		all[i] = i
+	}
+	s := c.scaleFor(all...)
 	for i, r := range c.Runs {
-		if i == c.ref && r.Verdict.OK() && len(c.Runs) > 1 {
+		if said[i] || i == c.ref && r.Verdict.OK() && len(c.Runs) > 1 {
 			continue
 		}
-		out = append(out, c.sentence(i, quote))
+		same := c.agreeing(i)
+		for _, j := range same {
+			said[j] = true
+		}
+		out = append(out, c.sentence(same, quote, s))
 		quote = quote && !r.Verdict.OK()
 	}
 	return strings.Join(out, " ")
 }
 
+// noneFinished reports whether two runs or more all ended in the same way, which was
+// not that they finished.
+func (c *Comparison) noneFinished() (outcome string, all bool) {
+	for i, r := range c.Runs {
+		if r.Verdict.OK() || i > 0 && outcomeName(r.Verdict.Outcome) != outcome {
+			return "", false
+		}
+		outcome = outcomeName(r.Verdict.Outcome)
+	}
+	return outcome, len(c.Runs) > 1
+}
+
+// agreeing lists the models that predict what model run does, run first.
+func (c *Comparison) agreeing(run int) []int {
+	same := []int{run}
+	r := c.Runs[run]
+	if run == c.ref || !r.Verdict.OK() {
+		return same
+	}
+	for i := run + 1; i < len(c.Runs); i++ {
+		if o := c.Runs[i]; i != c.ref && o.Verdict.OK() && relative(makespan(o), makespan(r)).Value == 0 && o.Clock.PS(o.Makespan) == r.Clock.PS(r.Makespan) {
+			same = append(same, i)
+		}
+	}
+	return same
+}
+
+// failures are the runs that did not finish, in lines for people; runs that ended alike
+// are told together.
+func (c *Comparison) failures() [][]string {
+	var models [][]string
+	var told [][]string
+	for _, r := range c.Runs {
+		if r.Verdict.OK() {
+			continue
+		}
+		lines := c.failure(r)
+		at := slices.IndexFunc(told, func(o []string) bool { return slices.Equal(o, lines) })
+		if at < 0 {
+			told, models = append(told, lines), append(models, nil)
+			at = len(told) - 1
+		}
+		models[at] = append(models[at], r.Model)
+	}
+	for i, lines := range told {
+		lines[0] = strings.Join(models[i], ", ") + ": " + lines[0]
+	}
+	return told
+}
+
 // failure is a run that did not finish, in lines for people.
 func (c *Comparison) failure(r *replay.Result) []string {
 	v := &r.Verdict
-	lines := []string{fmt.Sprintf("%s: %s", r.Model, outcomeText(v, c.Counts.Ranks))}
+	lines := []string{outcomeText(v, c.Counts.Ranks)}
 	if cycle := c.cycleText(v); cycle != "" {
 		lines = append(lines, cycle)
 	}

@@ -165,7 +165,7 @@ lays the two side by side and says whether the cheap model may be trusted.`,
   hybrid validate my-network.yml                  # check a file`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(suggestFlag)
@@ -182,6 +182,18 @@ lays the two side by side and says whether the cheap model may be trusted.`,
 		root.AddCommand(&cobra.Command{Use: t.name, Short: t.short, Long: t.text})
 	}
 	return root
+}
+
+// noCommand is what the bare program does with arguments: none of them is a command.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return fmt.Errorf("no command is called %q%s", args[0], diag.DidYouMean(args[0], names))
 }
 
 // oneWorkload demands at most one argument. Several are most often a glob that the

@@ -37,7 +37,7 @@ func (a *app) runCommand(s runSpec) *cobra.Command {
 	o := &runOptions{}
 	cmd := &cobra.Command{
 		Use: s.name + " [flags] [WORKLOAD]", Short: s.short, Long: s.long, Example: s.example,
-		GroupID: groupRun, Args: cobra.MaximumNArgs(1), DisableFlagsInUseLine: true,
+		GroupID: groupRun, Args: oneWorkload, DisableFlagsInUseLine: true,
 	}
 	o.prepareFlags(cmd)
 	o.engineFlags(cmd, s.models, s.simulation)
@@ -63,6 +63,9 @@ func (a *app) execute(cmd *cobra.Command, args []string, o *runOptions, s runSpe
 	if err != nil {
 		a.render(&p.late)
 		return err
+	}
+	for _, r := range runs {
+		r.Verdict.SetLimit(p.eagerLimit)
 	}
 	in := p.inputs(s.name, o)
 	in.Interrupted = cmd.Context().Err() != nil && !complete(runs, o, s)

@@ -41,7 +41,7 @@ passes have run; --after none shows what the front end wrote.
 ` + workloadHelp,
 		Example: `  hybrid graph ring.hbp --after none
   hybrid graph ring.hbp -D n=4 -o goal --out ring.goal`,
-		GroupID: groupRun, Args: cobra.MaximumNArgs(1), DisableFlagsInUseLine: true,
+		GroupID: groupRun, Args: oneWorkload, DisableFlagsInUseLine: true,
 	}
 	o.prepareFlags(cmd)
 	for _, f := range graphForms() {

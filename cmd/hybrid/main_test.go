@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,6 +51,51 @@ func TestInterruptedSimulation(t *testing.T) {
 	var doc struct{ Verdict string }
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || status != exitInterrupted || doc.Verdict != "interrupted" {
 		t.Errorf("status %d, verdict %q (%v)", status, doc.Verdict, err)
+	}
+}
+
+// A signal during a simulation of hours ends the program with status 130, the report
+// written as a whole and marked. The blueprint comes over a pipe that holds less than it,
+// so that the program runs and has its handler once it is written.
+func TestSignal(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("hybrid", "simulate", "-", "-o", "json", "--out", filepath.Join(dir, "report.json"))
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	program := "ranks 4\nprogram { repeat 1_000_000_000 { allreduce 64KiB algo ring } }\n//" + strings.Repeat("-", 1<<20) + "\n"
+	if _, err := io.WriteString(stdin, program); err != nil {
+		t.Fatal(err)
+	}
+	if err := stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Errorf("the program ends with %v, want status %d", err, exitInterrupted)
+	}
+	if !strings.Contains(stderr.String(), "hybrid: interrupted") {
+		t.Errorf("standard error does not say why: %q", stderr.String())
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct{ Verdict string }
+	if err := json.Unmarshal(text, &doc); err != nil || doc.Verdict != "interrupted" {
+		t.Errorf("verdict %q (%v), want interrupted", doc.Verdict, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("%d files beside the report (%v)", len(files)-1, err)
 	}
 }
 

@@ -77,7 +77,8 @@ func rerun(t *testing.T, block string, ran *int) string {
 	return out.String()
 }
 
-// parseCommand splits a command line of hybrid; quotes are not needed so far.
+// parseCommand splits a command line of hybrid, installed or run by go; quotes are not
+// needed so far.
 func parseCommand(t *testing.T, command string) (args []string, head int) {
 	t.Helper()
 	command, filter, piped := strings.Cut(command, " | head -")
@@ -87,6 +88,9 @@ func parseCommand(t *testing.T, command string) (args []string, head int) {
 			t.Fatalf("%q is not a number of lines", filter)
 		}
 		head = n
+	}
+	if rest, ok := strings.CutPrefix(command, "go run ./cmd/hybrid"); ok {
+		command = "hybrid" + rest
 	}
 	args = strings.Fields(command)
 	if len(args) == 0 || args[0] != "hybrid" || strings.ContainsAny(command, `'"`) {

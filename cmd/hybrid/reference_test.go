@@ -134,3 +134,27 @@ func TestRoofline(t *testing.T) {
 		})
 	}
 }
+
+// Public trace sets run in all engines as they are.
+func TestPublicTraceSets(t *testing.T) {
+	sets := []string{"astra-sim/custom_ring_allreduce_8npus_1MB", "stage/dp2tp2pp2", "stage/fsdp4", "stage/moe_ep4", "stage/json_named_protobuf",
+		"chakra/text_hybrid_data_model_4npus", "chakra/schema-0.0.1"}
+	micro, err := filepath.Glob(filepath.Join(shared(t, "astra-sim", "microbenchmarks"), "*", "*"))
+	if err != nil || len(micro) == 0 {
+		t.Fatalf("%d micro-benchmarks (%v)", len(micro), err)
+	}
+	for _, s := range sets {
+		micro = append(micro, shared(t, filepath.FromSlash(s)))
+	}
+	for _, set := range micro {
+		r := runReport(t, "compare", set)
+		if len(r.Runs) != 3 {
+			t.Errorf("%s: %d runs, want 3", set, len(r.Runs))
+		}
+		for _, run := range r.Runs {
+			if run.Makespan <= 0 {
+				t.Errorf("%s: the %s run takes %d ps", set, run.Model, run.Makespan)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"hybrid/chakra"
 	"hybrid/dsel"
@@ -25,6 +27,10 @@ type workload struct {
 
 // stdinName is how messages call standard input.
 const stdinName = "<stdin>"
+
+// blueprintExt is the usual ending of a blueprint. It decides where the content does
+// not: about binary data.
+const blueprintExt = ".hbp"
 
 // maxBlueprint bounds what is read as a blueprint.
 const maxBlueprint = 16 << 20
@@ -68,7 +74,7 @@ func (a *app) loadNamed(arg string, o *runOptions, list *diag.List) (*workload, 
 		return nil, nil
 	}
 	switch c := sniff(text); {
-	case c == blueprintContent:
+	case c == blueprintContent, c == unknownContent && !isText(text) && filepath.Ext(arg) == blueprintExt:
 		return a.loadBlueprint(arg, text, o, list)
 	case c == chakraContent, c == jsonContent, !isText(text): // which JSON it is, the trace reader knows
 		return a.loadTraces(arg, o, list)
@@ -120,6 +126,11 @@ func (a *app) loadBlueprint(name string, src []byte, o *runOptions, list *diag.L
 	if err := o.refuse("a blueprint", "groups", "dependencies"); err != nil {
 		return nil, err
 	}
+	if at := notText(src); at >= 0 {
+		list.Errorf("E902", diag.Pos{File: name, Line: 1 + bytes.Count(src[:at], []byte{'\n'})}, "a blueprint is UTF-8 text, but byte %d is 0x%02x", at, src[at]).
+			Note("a Chakra trace is recognised by its content, whatever its name")
+		return nil, nil
+	}
 	opt := dsel.Options{Seed: o.seed, ReadFile: os.ReadFile}
 	for _, d := range o.defines {
 		key, value, _ := strings.Cut(d, "=")
@@ -143,6 +154,18 @@ func (a *app) loadBlueprint(name string, src []byte, o *runOptions, list *diag.L
 		return nil, nil
 	}
 	return &workload{name: name, dir: filepath.Dir(name), graph: p.Graph, expects: p.Expects}, nil
+}
+
+// notText returns the offset of the first byte that text does not have, or -1.
+func notText(src []byte) int {
+	for i := 0; i < len(src); {
+		r, size := utf8.DecodeRune(src[i:])
+		if r == utf8.RuneError && size <= 1 || r == 0 {
+			return i
+		}
+		i += size
+	}
+	return -1
 }
 
 func (a *app) loadTraces(arg string, o *runOptions, list *diag.List) (*workload, error) {

@@ -350,17 +350,7 @@ func (w *walk) result() (CheckResult, bool) {
 
 // limit notes the eager limit that holds in a cycle.
 func (w *walk) limit(v *Verdict) {
-	if len(v.Cycle) == 0 || w.opt.EagerLimit == nil || w.opt.AllEager || w.opt.AllRendezvous {
-		return
-	}
-	v.HasLimit = true
-	for i, r := range v.Cycle {
-		l := w.opt.EagerLimit(r, v.Cycle[(i+1)%len(v.Cycle)])
-		if i > 0 && l != v.EagerLimit {
-			l = -1
-		}
-		if v.EagerLimit = l; l < 0 {
-			return
-		}
+	if w.opt.EagerLimit != nil && !w.opt.AllEager && !w.opt.AllRendezvous {
+		v.SetLimit(w.opt.EagerLimit)
 	}
 }

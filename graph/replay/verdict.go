@@ -102,6 +102,24 @@ func Diagnose(g *graph.Graph, cursors []*Cursor, unreceived []Pending) Verdict {
 	return v
 }
 
+// SetLimit notes the eager limit that holds in a deadlock's cycle: limit returns that
+// of a message from src to dst in bytes.
+func (v *Verdict) SetLimit(limit func(src, dst int32) int64) {
+	if len(v.Cycle) == 0 {
+		return
+	}
+	v.HasLimit = true
+	for i, r := range v.Cycle {
+		l := limit(r, v.Cycle[(i+1)%len(v.Cycle)])
+		if i > 0 && l != v.EagerLimit {
+			l = -1
+		}
+		if v.EagerLimit = l; l < 0 {
+			return
+		}
+	}
+}
+
 // mostPending bounds what a verdict keeps of one rank.
 const mostPending = 8
 

@@ -16,6 +16,7 @@ func lexicalCodes() []Code {
 		{"E104", "stray character", "The character has no meaning here. Comments start with //, labels with @ and a name, and a backslash joins lines only at the end of a line.", "ranks 4 $"},
 		{"E105", "not UTF-8", "Blueprints are UTF-8 text.", "a file saved in Latin-1 with accents in its strings"},
 		{"E106", "number out of range", "A number must fit in 64 bits, a quantity in base units (bytes, picoseconds) likewise.", "param n = 99999999999999999999"},
+		{"E107", "faulty escape", "A backslash in a string starts an escape: \\\" for a quote, \\\\ for a backslash, \\n, \\t.", `region "a\q" { }`},
 		{"E109", "blueprint too long", "A blueprint is at most 16 MiB of text. Loops and parameters say the same in less.", "a generated file with every iteration written out"},
 	}
 }

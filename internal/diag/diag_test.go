@@ -33,7 +33,7 @@ func TestRender(t *testing.T) {
 
 func TestSuggest(t *testing.T) {
 	names := []string{"latency", "bandwidth", "eager_limit"}
-	for in, want := range map[string]string{"latncy": "latency", "bandwdith": "bandwidth", "mtu": "", "la": ""} {
+	for in, want := range map[string]string{"latncy": "latency", "bandwdith": "bandwidth", "mtu": "", "la": "", "band": "bandwidth", "xyz": ""} {
 		if got := Suggest(in, names); got != want {
 			t.Errorf("Suggest(%q) = %q, want %q", in, got, want)
 		}

@@ -1,10 +1,14 @@
 package diag
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Suggest returns the candidate that a reader most likely meant by name: the one
 // with the smallest edit distance, if that is below three and below half the
-// name's length; else "". Of equally near candidates the first wins.
+// name's length; else the only one that begins with name, if that has three letters
+// at least; else "". Of equally near candidates the first wins.
 func Suggest(name string, candidates []string) string {
 	best, at := "", 3
 	for _, c := range candidates {
@@ -12,7 +16,23 @@ func Suggest(name string, candidates []string) string {
 			best, at = c, d
 		}
 	}
+	if best == "" && len(name) >= 3 {
+		return onlyWithPrefix(name, candidates)
+	}
 	return best
+}
+
+func onlyWithPrefix(prefix string, candidates []string) string {
+	found := ""
+	for _, c := range candidates {
+		if strings.HasPrefix(c, prefix) {
+			if found != "" {
+				return ""
+			}
+			found = c
+		}
+	}
+	return found
 }
 
 // DidYouMean returns `; did you mean "x"?` for the nearest candidate, or "".

@@ -107,3 +107,15 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestReadableBytes(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0B", 8: "8B", 1000: "1,000B", 1024: "1KiB", 65536: "64KiB", 61_860: "61,860B", 100_001: "100.0kB",
+		236_044_000: "236.0MB", 6 << 20: "6MiB", 999_950_000: "1.000GB", 24_380_832: "24.38MB", 1_048_577: "1.049MB",
+		9223372036854775807: "9.223EB",
+	} {
+		if got := ReadableBytes(n); got != want {
+			t.Errorf("%d bytes are printed as %s, want %s", n, got, want)
+		}
+	}
+}
