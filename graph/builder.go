@@ -102,6 +102,7 @@ type RankBuilder struct {
 	p     *Program
 	slots []int64
 	loops []int32
+	exprs map[Expr]Value
 }
 
 // Rank starts the program of a rank. flat selects the form.
@@ -119,14 +120,17 @@ func (r *RankBuilder) Int(n int64) Value {
 }
 
 // Expr returns a value computed at the cursor. Ranks share a program only if they
-// pass the identical Expr.
+// pass the identical Expr, which must be comparable: a pointer, as a rule.
 func (r *RankBuilder) Expr(e Expr) Value {
-	for i, o := range r.p.Exprs {
-		if o == e {
-			return makeValue(valueExpr, i)
+	v, ok := r.exprs[e]
+	if !ok {
+		if r.exprs == nil {
+			r.exprs = map[Expr]Value{}
 		}
+		v = r.p.AddExpr(e)
+		r.exprs[e] = v
 	}
-	return r.p.AddExpr(e)
+	return v
 }
 
 // Op appends an operation with its explicit dependencies and returns its index.

@@ -167,6 +167,7 @@ func TestSniff(t *testing.T) {
 		{"", unknownContent},
 		{"blueprint \"x\"\nranks 2\n", blueprintContent},
 		{"// levels: {}\nranks 2\n", blueprintContent},
+		{"param n: int = 4\nranks n\n", blueprintContent},
 		{"# a network\n\nname: x\nlevels: {}\n", networkContent},
 		{"---\nfabric:\n  mtu: 4096B\n", networkContent},
 		{"kerncraft version: 0.8\nclock: 2.4 GHz\n", machineContent},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hybrid/chakra"
+	"hybrid/dsel"
 	"hybrid/internal/diag"
 	"hybrid/internal/yamldoc"
 	"hybrid/machines"
@@ -73,7 +74,7 @@ func sniff(text []byte) content {
 		return jsonContent
 	case mappingLine(line):
 		return mappingContent
-	case yamlLine(line):
+	case yamlLine(line) && !dsel.Sniff(text): // param n: int = 4 could be both by its line
 		return sniffYAML(text)
 	}
 	return blueprintContent

@@ -325,6 +325,9 @@ func TestReportVerdict(t *testing.T) {
 		{Verdict{Outcome: Deadlock, Cycle: []int32{0, 1}, Blocked: 5, Pending: []Pending{
 			{Rank: 0, Kind: graph.Send, Peer: 1, Bytes: 9}, {Rank: 1, Kind: graph.Recv, Peer: 0},
 		}}, lines("t:1: error: deadlock: 0 waits in send of 9 B to 1, 1 in recv from 0 [E501]", "  3 more ranks wait for these or for each other")},
+		{Verdict{Outcome: Deadlock, Cycle: []int32{0, 1}, Blocked: 2, Pending: []Pending{
+			{Rank: 0, Kind: graph.Send, Peer: 1, Bytes: 9, Tag: 1}, {Rank: 1, Kind: graph.Recv, Peer: 0, Tag: 2},
+		}}, lines("t:1: error: deadlock: 0 waits in send of 9 B to 1, 1 in recv from 0 [E501]", "  rank 0 sends to 1 with tag 1, but rank 1 receives from 0 with tag 2")},
 	} {
 		var list diag.List
 		ReportVerdict(g, &c.v, &list)

@@ -103,6 +103,9 @@ func ReportVerdict(g *graph.Graph, v *Verdict, list *diag.List) {
 		if n := cycleNote(v); n != "" {
 			d.Note("%s", n)
 		}
+		if n := tagNote(v); n != "" {
+			d.Note("%s", n)
+		}
 		if n := v.Blocked - len(v.Cycle); n > 0 {
 			d.Note("%d more ranks wait for these or for each other", n)
 		}
@@ -229,6 +232,24 @@ func cycleNote(v *Verdict) string {
 		return "each rank sends before it receives; use sendrecv, or async send + wait"
 	case recvs:
 		return "each rank waits for a message that the next one would send only later"
+	}
+	return ""
+}
+
+// tagNote names the first two operations that wait for each other and would match but
+// for their tags.
+func tagNote(v *Verdict) string {
+	for i := range v.Pending {
+		s := &v.Pending[i]
+		if s.Kind != graph.Send || s.Collective || s.Never {
+			continue
+		}
+		for j := range v.Pending {
+			r := &v.Pending[j]
+			if r.Kind == graph.Recv && !r.Collective && r.Rank == s.Peer && r.Peer == s.Rank && r.Tag != s.Tag && r.Tag != graph.AnyTag {
+				return fmt.Sprintf("rank %d sends to %d with tag %d, but rank %d receives from %d with tag %d", s.Rank, r.Rank, s.Tag, r.Rank, s.Rank, r.Tag)
+			}
+		}
 	}
 	return ""
 }
