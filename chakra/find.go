@@ -165,11 +165,12 @@ func bySet(files []candidate) [][]candidate {
 }
 
 func isTrace(c candidate) bool {
-	head, err := readHead(c.path)
+	head, err := ReadHead(c.path)
 	return err == nil && Sniff(head)
 }
 
-func readHead(path string) ([]byte, error) {
+// ReadHead returns the beginning of a file, as much as decides what it is.
+func ReadHead(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -257,7 +258,7 @@ func foldersWithTraces(dir string) []string {
 
 // foreignFile reports a file in another form than a trace.
 func foreignFile(c candidate, list *diag.List) bool {
-	head, err := readHead(c.path)
+	head, err := ReadHead(c.path)
 	what := Foreign(head)
 	if err != nil || what == "" {
 		return false

@@ -17,9 +17,6 @@ type Expect struct {
 	regions       []string
 }
 
-// Regions lists the names whose times the condition uses.
-func (e *Expect) Regions() []string { return e.regions }
-
 // Holds evaluates the condition. makespan is in picoseconds; region returns the
 // time of a region in picoseconds, and false where there is no such region, which
 // is an error.

@@ -109,8 +109,8 @@ func TestExpect(t *testing.T) {
 			t.Errorf("%+v: %v, %v", test, got, err)
 		}
 	}
-	if e.Message != "slow" || len(e.Regions()) != 1 {
-		t.Errorf("message %q, regions %v", e.Message, e.Regions())
+	if e.Message != "slow" || len(e.regions) != 1 {
+		t.Errorf("message %q, regions %v", e.Message, e.regions)
 	}
 }
 

@@ -136,13 +136,10 @@ func under(path string, fields []yamldoc.Field) []yamldoc.Field {
 	return fields
 }
 
-// Schema returns the JSON Schema (draft 2020-12) of a network file. The nic section
-// is left open: its keys belong to the transport.
-func Schema() []byte { return SchemaWith(nil) }
-
-// SchemaWith is [Schema] with the keys of the nic section, as [yamldoc.Schema] gives
-// them for the parameters of all transports; nil leaves the section open.
-func SchemaWith(nic map[string]any) []byte {
+// Schema returns the JSON Schema (draft 2020-12) of a network file, with the keys of
+// the nic section as [yamldoc.Schema] gives them for the parameters of all transports;
+// nil leaves that section open, whose keys belong to the transport.
+func Schema(nic map[string]any) []byte {
 	s := yamldoc.Schema(document{})
 	properties := s["properties"].(map[string]any)
 	properties["topology"] = topologySchema()

@@ -49,5 +49,5 @@ func networkSchema() []byte {
 	transport := map[string]any{"enum": names, "description": "Transport of the NIC; hybrid list transports prints them."}
 	properties["transport"] = transport
 	full := map[string]any{"type": "object", "properties": properties, "required": []string{"transport"}, "additionalProperties": false}
-	return networks.SchemaWith(map[string]any{"anyOf": []any{full, transport}})
+	return networks.Schema(map[string]any{"anyOf": []any{full, transport}})
 }

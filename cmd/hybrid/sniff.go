@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"strings"
 
@@ -34,24 +32,6 @@ const (
 func (c content) String() string {
 	return [...]string{"a file of unknown kind", "a blueprint", "a Chakra trace", "a network file", "a machine file", "a GOAL program",
 		"a mapping file", "a JSON file"}[c]
-}
-
-// sniffLen is how much of a file decides what it is.
-const sniffLen = 64 << 10
-
-// readHead returns the beginning of a file.
-func readHead(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, sniffLen)
-	n, err := io.ReadFull(f, head)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	return head[:n], err
 }
 
 // sniff decides by content what a file is. text must be the whole file where it is

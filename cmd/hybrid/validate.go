@@ -123,7 +123,7 @@ func (a *app) validateOne(arg string, list *diag.List) content {
 	case err != nil:
 		return a.validateName(arg, err, list)
 	}
-	text, err := readHead(arg)
+	text, err := chakra.ReadHead(arg)
 	if err == nil && isText(text) {
 		text, err = readBounded(arg)
 	}

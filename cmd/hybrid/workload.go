@@ -65,7 +65,7 @@ func (a *app) loadNamed(arg string, o *runOptions, list *diag.List) (*workload, 
 		}
 		return a.loadTraces(arg, o, list)
 	}
-	text, err := readHead(arg)
+	text, err := chakra.ReadHead(arg)
 	if err == nil && isText(text) {
 		text, err = readBounded(arg)
 	}

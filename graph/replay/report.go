@@ -32,6 +32,9 @@ func ReportCheck(g *graph.Graph, r CheckResult, list *diag.List) {
 	if len(r.Calls) == 0 || r.Verdict.Outcome == Failed {
 		ReportVerdict(g, &r.Verdict, list)
 	}
+	if text := r.Coverage(); text != "" {
+		list.Infof("W503", diag.Pos{}, "%s", text)
+	}
 	if r.Unsafe != nil && len(r.Unsafe.Cycle) > 0 {
 		v := r.Unsafe
 		list.Warnf("W502", cyclePos(g, v), "the program finishes only because short messages leave before they are received: without that, %s", cycleText(v)).
