@@ -43,6 +43,8 @@ type Job struct {
 	// SendOverhead and ReceiveOverhead are the host processor's time for each message
 	// through the NIC, in picoseconds.
 	SendOverhead, ReceiveOverhead int64
+	// Recorder, if not nil, is told of everything that happens.
+	Recorder replay.Recorder
 
 	// Window shortens the window to at most this many picoseconds, and ShuffleSeed
 	// visits processes in a random order. Neither has an effect on results; tests use

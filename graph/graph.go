@@ -279,6 +279,9 @@ type Group struct {
 	Name string
 	// Members are world ranks.
 	Members []int32
+	// Units are what the members divide into for hierarchical algorithms; nil until
+	// [Graph.SetUnits], and where they do not divide evenly.
+	Units *Units
 	// pos maps a rank to its position unless the group is 0..n-1.
 	pos map[int32]int32
 }

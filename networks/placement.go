@@ -13,6 +13,8 @@ type Placement struct {
 	// Kind is block, round-robin or file.
 	Kind         string
 	RanksPerNode int
+	// ScaleUp says which ranks share a scale-up fabric; nil means none.
+	ScaleUp *ScaleUpPlacement
 }
 
 // PlacementOptions are the inputs of [NewPlacement]. Zero counts mean one, except

@@ -21,10 +21,15 @@ func (p *prepared) simulate(ctx context.Context, o *runOptions) (*replay.Result,
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
+	recorder, err := p.recorder(o)
+	if err != nil {
+		return nil, err
+	}
 	return des.Run(ctx, des.Job{
 		Graph: p.workload.graph, Network: p.platform.network, Topology: p.topology, Placement: p.platform.placement,
 		Ideal: o.isIdeal(p.platform.network), Family: o.family, Threads: threads, Seed: o.seed, StopAt: stop,
 		EndWithAck: p.workload.graph.Origin == graph.Chakra, SendOverhead: send, ReceiveOverhead: receive,
+		Recorder: recorder,
 	})
 }
 

@@ -48,6 +48,8 @@ type runOptions struct {
 	// output
 	format, out string
 	failIf      string
+	records     recordOptions
+	warnings    warningOptions
 
 	flags      *pflag.FlagSet
 	formats    []string
@@ -73,8 +75,8 @@ func (o *runOptions) prepareFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.synchronize, "synchronize", false, "a barrier before each collective (Chakra: true)")
 	f.BoolVar(&o.abortOnWarning, "abort-on-warning", false, "a warning about the workload stops the run")
 	f.Uint64Var(&o.seed, "seed", 1, "every random stream derives from `N`")
-	f.StringVar(&o.mapping, "mapping", "", "Chakra mapping `file`")
-	_ = f.MarkHidden("mapping")
+	o.mappingFlags(f)
+	o.warnings.flags(f)
 	o.complete(cmd)
 }
 
@@ -90,6 +92,7 @@ func (o *runOptions) engineFlags(cmd *cobra.Command, analyticRuns, simulates boo
 	}
 	if simulates {
 		f.BoolVar(&o.ideal, "ideal", false, "simulate an ideal network: no headers, whole messages, no acknowledgements")
+		o.records.flags(f)
 		f.IntVar(&o.cores, "cores", 0, "simulation threads; results do not depend on `N` (default all cores)")
 	}
 	o.formats = []string{"text", "json", "csv"}
@@ -144,7 +147,7 @@ func (o *runOptions) given(flag string) bool { return o.flags.Changed(flag) }
 
 // check finds wrong usage that flags alone can show.
 func (o *runOptions) check() error {
-	for _, f := range []func() error{o.checkWords, o.checkNumbers, o.checkAlgorithms, o.checkModels} {
+	for _, f := range []func() error{o.checkWords, o.checkNumbers, o.checkAlgorithms, o.checkModels, o.records.check, o.warnings.check} {
 		if err := f(); err != nil {
 			return usageError{err}
 		}
@@ -165,8 +168,8 @@ func (o *runOptions) checkWords() error {
 			return fmt.Errorf("%s is %s, not %q%s", w.flag, choices(w.allowed), w.value, diag.DidYouMean(w.value, w.allowed))
 		}
 	}
-	if o.mapping != "" {
-		return errors.New("--mapping: mapping files are not available yet; --placement takes the node of every rank from a file")
+	if err := o.checkMapping(); err != nil {
+		return err
 	}
 	if o.failIf != "" {
 		conditions, err := report.ParseConditions(o.failIf)

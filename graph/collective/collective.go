@@ -85,6 +85,9 @@ type Algorithm struct {
 	Schedule
 }
 
+// Fits says why a process group cannot use the algorithm, or nil.
+func (a *Algorithm) Fits(g *graph.Group) error { return a.Valid(g.Size()) }
+
 // table returns every algorithm of every type; the first of a type is its default.
 func table() []Algorithm {
 	anySize := func(int) error { return nil }

@@ -122,7 +122,7 @@ func (c *chooser) fitting(p *graph.Program, op *graph.Op, source string, seen ma
 		}
 		seen[f] = true
 		group := c.g.Groups[id]
-		if err := alg.Valid(group.Size()); err != nil {
+		if err := alg.Fits(group); err != nil {
 			c.list.Errorf("E303", c.g.Sites[op.Site].Pos, "%s %s over %s %v", call.Type, alg.Name, group.Name, err).
 				Note("the algorithm is %s; %s has %s", source, call.Type, c.table.Choices(call.Type))
 		}

@@ -13,6 +13,9 @@ type Issue struct {
 	// Op is the index in the rank's program, Site the place it was written; for a
 	// collective's transfer both are the collective's.
 	Op, Site int32
+	// Step is the transfer's number in its collective, or in the barrier before it; -1
+	// for an operation of its own.
+	Step int32
 	// Kind is Compute, Load, Store, Send or Recv.
 	Kind  graph.Kind
 	Flags graph.Flags
@@ -32,6 +35,8 @@ type Issue struct {
 
 // CollectiveEnd reports that a rank has completed its part of a collective.
 type CollectiveEnd struct {
+	// Rank is whose part it is, Op the collective in the rank's program.
+	Rank, Op    int32
 	Site, Group int32
 	// Instance counts the collectives of the group.
 	Instance int64

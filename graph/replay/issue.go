@@ -12,7 +12,7 @@ import (
 // opIssue fills an issue for a plain operation; the issue must be zero.
 func (c *Cursor) opIssue(is *Issue, h, at int32) error {
 	op := &c.p.Ops[at]
-	is.Handle, is.Op, is.Site, is.Kind, is.Flags = h, at, op.Site, op.Kind, op.Flags
+	is.Handle, is.Op, is.Site, is.Step, is.Kind, is.Flags = h, at, op.Site, -1, op.Kind, op.Flags
 	c.env.Op = at
 	if op.Kind != graph.Send && op.Kind != graph.Recv {
 		is.Peer = graph.AnyRank

@@ -45,7 +45,7 @@ func (c *Cursor) preparePart(h int32, op *graph.Op) error {
 	case bytes < 0:
 		return c.located(op, "E222", "negative size %d B on rank %d", bytes, c.rank)
 	}
-	if err := alg.Valid(group.Size()); err != nil {
+	if err := alg.Fits(group); err != nil {
 		return c.located(op, "E303", "%s %s %v", call.Type, alg.Name, err)
 	}
 	instance, err := c.instanceOf(h, op, group.ID)
@@ -154,7 +154,7 @@ func (c *Cursor) issueTransfer(p, i int32, s *collective.Step) {
 func (c *Cursor) stepIssue(is *Issue, h int32, pt *part, s *collective.Step) {
 	at := c.insts[pt.inst].op
 	op := &c.p.Ops[at]
-	is.Handle, is.Op, is.Site = h, at, op.Site
+	is.Handle, is.Op, is.Site, is.Step = h, at, op.Site, c.insts[h].step
 	if is.Kind = graph.Recv; s.Send {
 		is.Kind = graph.Send
 	}
@@ -209,7 +209,7 @@ func (c *Cursor) endPart(p int32) {
 	pt := &c.parts[p]
 	in := &c.insts[pt.inst]
 	c.Ended = append(c.Ended, CollectiveEnd{
-		Site: c.p.Ops[in.op].Site, Group: pt.group.ID, Instance: pt.instance, Start: pt.start, End: c.now,
+		Rank: c.rank, Op: in.op, Site: c.p.Ops[in.op].Site, Group: pt.group.ID, Instance: pt.instance, Start: pt.start, End: c.now,
 		Type: pt.real.Type, Algorithm: pt.real, Root: pt.call.Root, Bytes: pt.call.Bytes,
 	})
 	in.part = -1

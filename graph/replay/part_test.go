@@ -24,7 +24,7 @@ func TestCollectiveSteps(t *testing.T) {
 	d.done("r<1", "r>3")
 	d.now = 41
 	d.done("r>3", "b")
-	want := []CollectiveEnd{{Site: d.c.Ended[0].Site, Start: 1, End: 42, Type: graph.Reduce, Algorithm: d.c.algs.Find(graph.Reduce, "ring"), Bytes: 100}}
+	want := []CollectiveEnd{{Rank: 2, Op: 1, Site: d.c.Ended[0].Site, Start: 1, End: 42, Type: graph.Reduce, Algorithm: d.c.algs.Find(graph.Reduce, "ring"), Bytes: 100}}
 	if !slices.Equal(d.c.Ended, want) {
 		t.Errorf("%+v, want %+v", d.c.Ended, want)
 	}
