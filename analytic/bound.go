@@ -11,8 +11,8 @@ import (
 // beat on a network in which a message of m bytes arrives no earlier than
 // alpha + beta*m after its start and a rank moves a byte in beta in each direction
 // (full duplex, one port). n is the group size, bytes the size as the collective
-// table means it: what each rank contributes for allgather and gather, else the
-// whole vector. ok is false for a type without a bound.
+// table means it: what each rank contributes for allgather and gather, what all pairs
+// together send for alltoallv, else the whole vector. ok is false for a type without a bound.
 //
 // The bandwidth terms are those of E. Chan, M. Heimlich, A. Purkayastha, R. van de
 // Geijn, "Collective communication: theory, practice, and experience", Concurrency
@@ -23,6 +23,7 @@ import (
 //	reducescatter, scatter        alpha + (N-1)/N beta S
 //	allgather, gather             alpha + (N-1) beta S
 //	alltoall                      alpha + (N-1)/N beta S
+//	alltoallv                     alpha + beta S/N (some rank sends the mean)
 //	barrier                       alpha
 //
 // Their latency terms, ceil(log2 N) alpha, hold where a rank starts a message only
@@ -56,6 +57,8 @@ func portBytes(t graph.CollType, n, bytes int64) *big.Rat {
 		return s.Mul(s, share.Mul(share, big.NewRat(2, 1)))
 	case graph.ReduceScatter, graph.ReduceScatterBlock, graph.Scatter, graph.AllToAll:
 		return s.Mul(s, share)
+	case graph.AllToAllV:
+		return s.Mul(s, big.NewRat(1, n))
 	case graph.AllGather, graph.Gather:
 		return s.Mul(s, big.NewRat(n-1, 1))
 	}

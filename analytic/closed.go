@@ -3,6 +3,7 @@ package analytic
 import (
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"hybrid/graph"
 	"hybrid/internal/units"
@@ -20,50 +21,93 @@ type closedForm struct {
 
 // closedForms returns the table. N is the group size, S the size as written,
 // C = ceil(S/N), k = log2 N, h = floor(log2(N-1)) the height of the tree below the
-// root, H(m) = alpha + beta m.
+// root, H(m) = alpha + beta m. A hierarchy has units of M ranks, G = N/M of them.
 func closedForms() []closedForm {
+	return slices.Concat(exchangeForms(), fanForms(), treeForms())
+}
+
+// exchangeForms are those of algorithms in which every rank does the same.
+func exchangeForms() []closedForm {
 	ringS := func(c *coll) []int64 { return repeat(c.s, c.n-1) }
 	ringC := func(c *coll) []int64 { return repeat(c.chunk(), c.n-1) }
 	allReduceRing := func(c *coll) []int64 { return repeat(c.chunk(), 2*(c.n-1)) }
 	halve := func(c *coll) []int64 { return halves(c, false) }
 	halveDouble := func(c *coll) []int64 { return halves(c, true) }
-	size := func(c *coll) int64 { return c.s }
 	return []closedForm{
 		{graph.AllReduce, "ring", awaited(allReduceRing), exchanges(allReduceRing)},
-		{graph.AllReduce, "tree", treeTime(2, size), treeBoth},
-		{graph.AllReduce, "double-tree", treeTime(2, func(c *coll) int64 { return (c.s + 1) / 2 }), nil},
 		{graph.AllReduce, "halving-doubling", awaited(halveDouble), exchanges(halveDouble)},
-		{graph.Reduce, "ring", awaited(ringS), chainTime},
-		{graph.Reduce, "tree", treeTime(1, size), treeUp},
+		{graph.AllReduce, "halving-doubling-far", awaited(halveDouble), exchanges(halveDouble)},
+		{graph.AllReduce, "hierarchical", awaited(hierarchy), exchanges(hierarchy)},
+		{graph.AllReduce, "direct", func(c *coll) *big.Rat { return times(2, c.whole(c.chunk())) }, nil},
 		{graph.AllGather, "ring", awaited(ringS), exchanges(ringS)},
+		{graph.AllGather, "recursive-doubling", awaited(doubles), exchanges(doubles)},
+		{graph.AllGather, "bruck", awaited(doubles), exchanges(doubles)},
 		{graph.ReduceScatter, "ring", awaited(ringC), exchanges(ringC)},
 		{graph.ReduceScatter, "halving", awaited(halve), exchanges(halve)},
+		{graph.ReduceScatter, "halving-far", awaited(halve), exchanges(halve)},
+		{graph.ReduceScatter, "direct", atOnce((*coll).chunk), nil},
 		{graph.ReduceScatterBlock, "ring", awaited(ringC), exchanges(ringC)},
+		{graph.ReduceScatterBlock, "halving", awaited(halve), exchanges(halve)},
+		{graph.ReduceScatterBlock, "direct", atOnce((*coll).chunk), nil},
+		{graph.AllToAll, "sequential", inTurn((*coll).chunk), nil},
+		{graph.AllToAll, "interleaved", atOnce((*coll).chunk), nil},
+		{graph.AllToAll, "pairwise", awaited(ringC), exchanges(ringC)},
+		{graph.AllToAll, "bruck", awaited(bruckSizes), exchanges(bruckSizes)},
+		{graph.Barrier, "ring", awaited(allReduceRing), exchanges(allReduceRing)},
+		{graph.Barrier, "halving-doubling", awaited(halveDouble), exchanges(halveDouble)},
+	}
+}
+
+// fanForms are those of algorithms in which one rank serves all others, or a chain.
+func fanForms() []closedForm {
+	size := func(c *coll) int64 { return c.s }
+	return []closedForm{
+		{graph.Reduce, "ring", awaited(func(c *coll) []int64 { return repeat(c.s, c.n-1) }), chainTime},
 		{graph.Broadcast, "sequential", inTurn(size), fanOutTime(size)},
 		{graph.Broadcast, "interleaved", atOnce(size), fanOutTime(size)},
 		{graph.Gather, "direct", atOnce(size), gatherTime},
 		{graph.Scatter, "direct", atOnce((*coll).chunk), fanOutTime((*coll).chunk)},
-		{graph.AllToAll, "sequential", inTurn((*coll).chunk), nil},
-		{graph.AllToAll, "interleaved", atOnce((*coll).chunk), nil},
-		{graph.Barrier, "ring", awaited(allReduceRing), exchanges(allReduceRing)},
+	}
+}
+
+// treeForms are those of trees.
+func treeForms() []closedForm {
+	size := func(c *coll) int64 { return c.s }
+	whole := func(c *coll, _ int64) int64 { return c.s }
+	chunks := func(c *coll, ranks int64) int64 { return c.chunk() * ranks }
+	return []closedForm{
+		{graph.AllReduce, "tree", treeTime(2, size), treeBoth},
+		{graph.AllReduce, "double-tree", treeTime(2, func(c *coll) int64 { return (c.s + 1) / 2 }), nil},
+		{graph.Reduce, "tree", treeTime(1, size), treeUp},
+		{graph.Broadcast, "binomial", binomialDown(whole, hockneySend), binomialDown(whole, loggpSend)},
+		{graph.Broadcast, "pipelined-tree", pipelinedTime, treeDown},
+		{graph.Scatter, "binomial", binomialDown(chunks, hockneySend), binomialDown(chunks, loggpSend)},
+		{graph.Gather, "binomial", binomialUpHockney, binomialUpLogGP},
 		{graph.Barrier, "tree", treeTime(2, size), treeBoth},
 		{graph.Barrier, "double-tree", treeTime(2, size), nil},
-		{graph.Barrier, "halving-doubling", awaited(halveDouble), exchanges(halveDouble)},
 	}
 }
 
 // ClosedForm returns the time in picoseconds of one collective over a group of n
 // ranks that all enter it at once, with one level's parameters: what the walk of the
-// same model gives. ok is false where no closed form is known: for LogGP the double
-// tree and all-to-all, trees of other sizes than powers of two, messages beyond the
-// eager limit, and parameters under which transfers of different phases get in each
-// other's way.
+// same model gives. ok is false where no closed form is known: for all-to-all of unequal
+// sizes, and for LogGP the double tree, what sends to all at once (all-to-all sequential
+// and interleaved, direct), the pipelined tree of more than one segment, balanced trees
+// of other sizes than powers of two, messages beyond the eager limit, and parameters
+// under which transfers of different phases get in each other's way. The hierarchical
+// all-reduce is taken to have units of one rank; [ClosedFormUnits] takes others.
 //
 // Hockney: every message alone costs alpha + beta m, and a send ends when its bytes
 // have left. LogGP: the rules of [Models]; the forms for broadcast, reduce, scatter
 // and gather follow from Alexandrov et al., SPAA 1995.
 func ClosedForm(model string, t graph.CollType, algorithm string, n int, bytes int64, level *networks.Level) (ps int64, ok bool) {
-	if n < 1 || bytes < 0 || level == nil || len(level.Hockney) == 0 && model == "hockney" || len(level.LogGP) == 0 && model == "loggp" {
+	return ClosedFormUnits(model, t, algorithm, n, 1, bytes, level)
+}
+
+// ClosedFormUnits is [ClosedForm] over n ranks in units of the given size, which must
+// divide n and matters to hierarchical algorithms only.
+func ClosedFormUnits(model string, t graph.CollType, algorithm string, n, unit int, bytes int64, level *networks.Level) (ps int64, ok bool) {
+	if n < 1 || unit < 1 || n%unit != 0 || bytes < 0 || level == nil || len(level.Hockney) == 0 && model == "hockney" || len(level.LogGP) == 0 && model == "loggp" {
 		return 0, false
 	}
 	for _, f := range closedForms() {
@@ -77,7 +121,7 @@ func ClosedForm(model string, t graph.CollType, algorithm string, n int, bytes i
 		if form == nil || model != "hockney" && model != "loggp" {
 			return 0, false
 		}
-		c := &coll{n: int64(n), s: bytes, l: level, exact: true}
+		c := &coll{n: int64(n), unit: int64(unit), s: bytes, l: level, exact: true}
 		if t == graph.Barrier {
 			c.s = 0
 		}
@@ -104,11 +148,12 @@ func round(r *big.Rat) (int64, bool) {
 // coll is one collective.
 type coll struct {
 	n, s  int64
+	unit  int64 // members of a unit
 	l     *networks.Level
 	exact bool // no message met a condition that spoils the form
 }
 
-func (c *coll) chunk() int64 { return (c.s + c.n - 1) / c.n }
+func (c *coll) chunk() int64 { return ceilDiv(c.s, c.n) }
 
 // height returns h, and whether the tree is perfect.
 func (c *coll) height() (h int64, perfect bool) {
@@ -143,6 +188,31 @@ func halves(c *coll, double bool) []int64 {
 	return all
 }
 
+// doubles returns S, 2S, 4S, ... and in the last step what is missing of N S.
+func doubles(c *coll) []int64 {
+	var all []int64
+	for b := int64(1); b < c.n; b *= 2 {
+		all = append(all, min(b, c.n-b)*c.s)
+	}
+	return all
+}
+
+// bruckSizes returns for each bit the blocks of C bytes whose distance 1..N-1 has it.
+func bruckSizes(c *coll) []int64 {
+	var all []int64
+	for b := int64(1); b < c.n; b *= 2 {
+		all = append(all, bruckBlocks(c.n, b)*c.chunk())
+	}
+	return all
+}
+
+// hierarchy returns M-1 times G C, 2(G-1) times C and M-1 times G C.
+func hierarchy(c *coll) []int64 {
+	units := c.n / c.unit
+	inside := repeat(units*c.chunk(), c.unit-1)
+	return slices.Concat(inside, repeat(c.chunk(), 2*(units-1)), inside)
+}
+
 func integer(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }
 
 func sum(terms ...*big.Rat) *big.Rat {
@@ -166,122 +236,3 @@ func latest(terms ...*big.Rat) *big.Rat {
 }
 
 func span(perByte units.Rat, n int64) *big.Rat { return times(max(n, 0), bigOf(perByte)) }
-
-// Hockney.
-
-func (c *coll) beta(m int64) *big.Rat { return span(c.l.HockneyAt(m).PerByte, m) }
-
-func (c *coll) whole(m int64) *big.Rat { return sum(integer(c.l.HockneyAt(m).Latency), c.beta(m)) }
-
-// awaited is a chain of messages, each sent when the one before has arrived.
-func awaited(sizes func(*coll) []int64) func(*coll) *big.Rat {
-	return func(c *coll) *big.Rat {
-		all := sizes(c)
-		if all == nil {
-			return nil
-		}
-		t := new(big.Rat)
-		for _, m := range all {
-			t.Add(t, c.whole(m))
-		}
-		return t
-	}
-}
-
-// treeTime is a message down or up (or both: ways = 2) the h+1 edges of a path.
-func treeTime(ways int64, size func(*coll) int64) func(*coll) *big.Rat {
-	return func(c *coll) *big.Rat {
-		h, _ := c.height()
-		return times(ways*(h+1), c.whole(size(c)))
-	}
-}
-
-// inTurn is N-1 messages, each sent when the bytes of the one before have left.
-func inTurn(size func(*coll) int64) func(*coll) *big.Rat {
-	return func(c *coll) *big.Rat {
-		return sum(times(c.n-2, c.beta(size(c))), c.whole(size(c)))
-	}
-}
-
-func atOnce(size func(*coll) int64) func(*coll) *big.Rat {
-	return func(c *coll) *big.Rat { return c.whole(size(c)) }
-}
-
-// LogGP.
-
-// parts are the terms of a message of m bytes: X one way, s and r the time until
-// processor and adapter are free again at the sender and the receiver.
-type parts struct{ X, s, r, o, g *big.Rat }
-
-func (c *coll) parts(m int64) parts {
-	p := c.l.LogGPAt(m)
-	if m > c.l.EagerLimit {
-		c.exact = false
-	}
-	o, g, gap, per := integer(p.Overhead), integer(p.Gap), span(p.G, m-1), span(p.O, m-1)
-	recv := sum(o, latest(gap, per))
-	return parts{
-		X: sum(o, integer(p.L), recv), o: o, g: g,
-		s: latest(sum(o, per), sum(g, gap)), r: latest(recv, sum(g, gap)),
-	}
-}
-
-// exchanges is a chain in which every rank sends and receives in each step, and the
-// next send waits for the receive: all ranks are alike, so one is followed.
-func exchanges(sizes func(*coll) []int64) func(*coll) *big.Rat {
-	return func(c *coll) *big.Rat {
-		all := sizes(c)
-		if all == nil {
-			return nil
-		}
-		cpu, ns, nr := new(big.Rat), new(big.Rat), new(big.Rat)
-		for _, m := range all {
-			c.parts(m)
-			p := c.l.LogGPAt(m)
-			o, g, gap, per := integer(p.Overhead), integer(p.Gap), span(p.G, m-1), span(p.O, m-1)
-			t := latest(cpu, ns)
-			cpu, ns = sum(t, o, per), sum(t, g, gap)
-			a := latest(sum(t, o, integer(p.L)), cpu, nr)
-			cpu, nr = sum(a, o, latest(gap, per)), sum(a, g, gap)
-		}
-		return cpu
-	}
-}
-
-// chainTime is (N-1) X.
-func chainTime(c *coll) *big.Rat { return times(c.n-1, c.parts(c.s).X) }
-
-// treeUp is X + h (X + r): at each inner node the second child waits for the first.
-func treeUp(c *coll) *big.Rat {
-	h, perfect := c.height()
-	if !perfect {
-		return nil
-	}
-	p := c.parts(c.s)
-	return sum(p.X, times(h, sum(p.X, p.r)))
-}
-
-// treeBoth is 2X + h (2X + r + s), if an adapter is free again before the message has
-// arrived, so that up and down do not meet.
-func treeBoth(c *coll) *big.Rat {
-	h, perfect := c.height()
-	p := c.parts(c.s)
-	if !perfect || p.s.Cmp(p.X) > 0 || p.r.Cmp(p.X) > 0 {
-		return nil
-	}
-	return sum(times(2, p.X), times(h, sum(times(2, p.X), p.r, p.s)))
-}
-
-// fanOutTime is (N-2) s + X.
-func fanOutTime(size func(*coll) int64) func(*coll) *big.Rat {
-	return func(c *coll) *big.Rat {
-		p := c.parts(size(c))
-		return sum(times(c.n-2, p.s), p.X)
-	}
-}
-
-// gatherTime is X + (N-2) r.
-func gatherTime(c *coll) *big.Rat {
-	p := c.parts(c.s)
-	return sum(p.X, times(c.n-2, p.r))
-}

@@ -15,7 +15,10 @@
 //     whatever resource of the rank that ran.
 //  5. A walk ends with a verdict. Only a job that cannot be walked at all (no
 //     parameters, no prices) is an error.
-//  6. The closed forms ([ClosedForm]) and the bounds ([LowerBound]) are independent
-//     of the walks and are tests of them.
-//  7. The packet engine is unknown here: two independent answers.
+//  6. The closed forms ([ClosedForm]), bounds ([LowerBound]) and ideal times ([Ideal])
+//     are independent of the walks and are tests of them.
+//  7. A transfer inside a scale-up group takes the fabric of the group: parameters that
+//     follow from its bandwidth, its latencies and its packets, a port of its own in
+//     LogGP, and no rendezvous in any model.
+//  8. The packet engine is unknown here: two independent answers.
 package analytic

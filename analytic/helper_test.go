@@ -113,15 +113,28 @@ func (p *program) collective(t graph.CollType, algorithm string, root int, bytes
 	return p.Op(graph.Op{Kind: graph.Collective, Site: p.site, Flags: p.flags, Arg: c, Peer: p.Int(int64(root)), Size: p.Int(bytes), Label: -1})
 }
 
-// collectiveGraph is one collective over all ranks.
+// collectiveGraph is one collective over all ranks, each a unit of its own.
 func collectiveGraph(t fataler, typ graph.CollType, algorithm string, n, root int, bytes int64) *graph.Graph {
+	t.Helper()
+	return unitGraph(t, typ, algorithm, n, root, 1, bytes)
+}
+
+// unitGraph is one collective over all ranks in units of the given size, to which ranks
+// are dealt out in turn.
+func unitGraph(t fataler, typ graph.CollType, algorithm string, n, root, unit int, bytes int64) *graph.Graph {
 	b := newBuilder(n)
 	for r := range n {
 		p := b.rank(r, false)
 		p.collective(typ, algorithm, root, bytes)
 		p.Done()
 	}
-	return b.finish(t)
+	g := b.finish(t)
+	unitOf := make([]int32, n)
+	for r := range unitOf {
+		unitOf[r] = int32(r % (n / unit))
+	}
+	g.SetUnits(unitOf)
+	return g
 }
 
 // run walks a job that must finish.

@@ -37,7 +37,7 @@ func (w *hockney) send(r *rank, h int32, ready units.Time) {
 	i := w.newMessage()
 	m := &w.messages[i]
 	*m = message{sent: ready, bytes: o.size, context: o.context, src: r.id, dst: o.peer, tag: o.tag,
-		handle: h, site: o.site, late: o.rendezvous(l.eager), inner: o.inner}
+		handle: h, site: o.site, late: o.rendezvous(l), inner: o.inner}
 	if !m.late {
 		w.transmit(m, l, ready)
 	}

@@ -79,6 +79,9 @@ type loggpPiece struct {
 	from               int64
 	L, oSend, oRecv, g units.Time
 	G, O               rate
+	// store is the time by which a byte makes the message arrive later: none where the
+	// first byte is on its way before the last has come.
+	store rate
 }
 
 // level is the parameters of one distance in ticks.
@@ -86,6 +89,9 @@ type level struct {
 	eager   int64
 	hockney []hockneyPiece
 	loggp   []loggpPiece
+	// adapter: the fabric carries transfers, so that they need no processor and none
+	// waits for its receive.
+	adapter bool
 	// uneven says that a later, smaller message may be faster than its predecessor.
 	uneven bool
 }
@@ -115,6 +121,8 @@ type network struct {
 	used   [networks.Levels]bool
 	// self is for transfers of a rank to itself: the copy bandwidth of the node.
 	self level
+	// scaleUp is nil without a scale-up fabric.
+	scaleUp *scaleUp
 }
 
 // newNetwork converts the levels of a job. The clock holds the per-byte times of the
@@ -124,7 +132,8 @@ func newNetwork(job *Job, loggp, rounded bool) (*network, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &network{place: place, clock: newClock(rates(job.Network, distances(place), loggp), rounded)}
+	all := append(rates(job.Network, distances(place), loggp), scaleUpRates(place, job.Network.ScaleUp)...)
+	n := &network{place: place, clock: newClock(all, rounded)}
 	if n.clock.PerPS > 1 && leastTime(job.Graph) > int64(horizon)/n.clock.PerPS {
 		n.clock = newClock(nil, true)
 	}
@@ -136,6 +145,7 @@ func newNetwork(job *Job, loggp, rounded bool) (*network, error) {
 		n.levels[id], n.from[id] = n.convert(l, job.Overheads), from
 	}
 	n.self = n.selfLevel(job.Network.Node.CopyPerByte)
+	n.scaleUp = n.convertScaleUp(job.Network.ScaleUp)
 	return n, nil
 }
 
@@ -187,7 +197,7 @@ func (n *network) convert(l *networks.Level, o *Overheads) *level {
 	}
 	for _, p := range l.LogGP {
 		q := loggpPiece{from: p.From, L: n.ticks(p.L), oSend: n.ticks(p.Overhead), g: n.ticks(p.Gap),
-			G: newRate(n.clock, p.G), O: newRate(n.clock, p.O)}
+			G: newRate(n.clock, p.G), O: newRate(n.clock, p.O), store: rate{whole: true}}
 		q.oRecv = q.oSend
 		if o != nil {
 			q.oSend, q.oRecv = n.ticks(o.Send), n.ticks(o.Receive)
@@ -218,9 +228,23 @@ func (n *network) pair(src, dst int32) *level {
 	if src == dst {
 		return &n.self
 	}
+	if s := n.scaleUp; s != nil && s.place.Shared(src, dst) {
+		return s.level(src, dst)
+	}
 	id := n.place.Level(src, dst)
 	n.used[id] = true
 	return n.levels[id]
+}
+
+// all returns every level that a message can have.
+func (n *network) all() []*level {
+	all := append(n.levels[:], &n.self)
+	if s := n.scaleUp; s != nil {
+		for g := range s.near {
+			all = append(all, &s.near[g], &s.far[g])
+		}
+	}
+	return all
 }
 
 // notes tells which levels were missing and what the clock rounds.
@@ -230,6 +254,9 @@ func (n *network) notes(name string) []string {
 		if from := n.from[id]; used && from != networks.LevelID(id) {
 			notes = append(notes, fmt.Sprintf("network %s has no %s parameters; those of %s stand in", name, networks.LevelID(id), from))
 		}
+	}
+	if n.scaleUp != nil && n.scaleUp.used {
+		notes = append(notes, "transfers inside a scale-up group have the times of its fabric: bandwidth and latencies of the mapping file, packets of scale_up")
 	}
 	if !n.clock.Exact {
 		notes = append(notes, "the per-byte times have no common tick that fits a run of this length; the time of each message is rounded to a picosecond, by at most half of one")

@@ -27,12 +27,18 @@ import (
 //
 // Beside the processor that handles messages a rank has one that computes, unless
 // the job asks for LogGOPSim's single one.
+//
+// The port of a rank to its scale-up fabric is a second adapter, which sends and receives
+// without the processor: transfers through it wait for each other only, and a send is done
+// when the port is free again.
 type loggp struct {
 	*walk
 	oneCPU bool
 	// alone: the adapter carries transfers, so that handling one does not occupy the
 	// processor.
 	alone bool
+	// free: something may complete after cpu, the time at which the processor is free.
+	free bool
 	// uneven says that the parameters would let a message overtake one of the same pair
 	// of ranks; soonest is the least time from the start of a send to its arrival.
 	uneven  bool
@@ -41,16 +47,19 @@ type loggp struct {
 
 // What waits for a rank's resources.
 const (
-	sends    = iota // for cpu and ns
-	messages        // for cpu and nr
-	calcs           // for cpu
+	sends      = iota // for cpu and ns
+	messages          // for cpu and nr
+	calcs             // for cpu
+	upSends           // for upSend
+	upMessages        // for upRecv
 	numLines
 )
 
 // port is the state of a rank's processor and adapter.
 type port struct {
-	cpu, ns, nr units.Time
-	lines       [numLines]line
+	cpu, ns, nr    units.Time
+	upSend, upRecv units.Time
+	lines          [numLines]line
 	// armed is the event that serves the first in any line; 0 means none. It never comes
 	// too late; too early it only arms another one.
 	armed turn
@@ -89,8 +98,9 @@ func newLogGP(job *Job, rounded bool) (*loggp, error) {
 	w := newWalk(job, net)
 	m := &loggp{walk: w, oneCPU: job.LogGOPSim}
 	m.alone = job.Overheads != nil && *job.Overheads == Overheads{}
+	m.free = m.alone || net.scaleUp != nil && !m.oneCPU
 	m.soonest = horizon
-	for _, l := range append(net.levels[:], &net.self) {
+	for _, l := range net.all() {
 		m.uneven = m.uneven || l.uneven
 		for _, p := range l.loggp {
 			m.soonest = min(m.soonest, p.oSend+p.L)
@@ -100,7 +110,17 @@ func newLogGP(job *Job, rounded bool) (*loggp, error) {
 	return m, nil
 }
 
-func (w *loggp) send(r *rank, h int32, _ units.Time) { w.enqueue(r, sends, h) }
+func (w *loggp) send(r *rank, h int32, _ units.Time) {
+	line := sends
+	if w.net.scaleUp != nil && w.takesPort(w.net.pair(r.id, r.ops[h].peer)) {
+		line = upSends
+	}
+	w.enqueue(r, line, h)
+}
+
+// takesPort says that messages of a level use the port to the scale-up fabric. A single
+// processor has a part in everything.
+func (w *loggp) takesPort(l *level) bool { return l.adapter && !w.oneCPU }
 
 func (w *loggp) compute(r *rank, h int32, ready units.Time) {
 	if w.oneCPU {
@@ -142,6 +162,24 @@ func (p *port) next(now units.Time) (best int, t turn) {
 			best, t = calcs, u
 		}
 	}
+	if len(p.lines[upSends])+len(p.lines[upMessages]) > 0 {
+		best, t = p.nextUp(best, t, now)
+	}
+	return best, t
+}
+
+// nextUp is next for what waits for the scale-up port, if that comes before t.
+func (p *port) nextUp(best int, t turn, now units.Time) (int, turn) {
+	if l := p.lines[upSends]; len(l) > 0 {
+		if u := (turn{max(now, p.upSend), l[0].seq}); best < 0 || u.before(t) {
+			best, t = upSends, u
+		}
+	}
+	if l := p.lines[upMessages]; len(l) > 0 {
+		if u := (turn{max(now, p.upRecv), l[0].seq}); best < 0 || u.before(t) {
+			best, t = upMessages, u
+		}
+	}
 	return best, t
 }
 
@@ -169,11 +207,15 @@ func (w *loggp) event(r *rank, e event) {
 	case evRecv:
 		w.post(r, e.index(), e.at)
 	case evArrive:
-		if max(p.cpu, p.nr) <= e.at {
+		line, free := messages, max(p.cpu, p.nr)
+		if w.messages[e.index()].up {
+			line, free = upMessages, p.upRecv
+		}
+		if free <= e.at {
 			w.handleMessage(r, e.index())
 			return
 		}
-		p.lines[messages].push(waiter{e.seq, e.index()})
+		p.lines[line].push(waiter{e.seq, e.index()})
 		w.arm(r)
 	case evServe:
 		if (p.armed != turn{e.at, e.seq}) {
@@ -189,9 +231,9 @@ func (w *loggp) event(r *rank, e event) {
 
 func (w *loggp) serve(r *rank, k int, id int32) {
 	switch k {
-	case sends:
+	case sends, upSends:
 		w.transmit(r, id)
-	case messages:
+	case messages, upMessages:
 		w.handleMessage(r, id)
 	case calcs:
 		o := &r.ops[id]
@@ -207,14 +249,18 @@ func (w *loggp) transmit(r *rank, h int32) {
 	o := &r.ops[h]
 	l := w.net.pair(r.id, o.peer)
 	q, p := l.loggpAt(o.size), &r.port
-	p.cpu = w.now + q.oSend + q.O.span(o.size-1)
-	p.ns = w.now + q.g + q.G.span(o.size-1)
+	sent, free := w.now+q.oSend+q.O.span(o.size-1), w.now+q.g+q.G.span(o.size-1)
 	i := w.newMessage()
-	late := o.rendezvous(l.eager)
+	late, up := o.rendezvous(l), w.takesPort(l)
+	if up {
+		sent, p.upSend = free, free
+	} else {
+		p.cpu, p.ns = sent, free
+	}
 	m := &w.messages[i]
-	m.sent, m.bytes, m.context, m.src, m.dst, m.tag = p.cpu, o.size, o.context, r.id, o.peer, o.tag
+	m.up, m.sent, m.bytes, m.context, m.src, m.dst, m.tag = up, sent, o.size, o.context, r.id, o.peer, o.tag
 	m.handle, m.site, m.late, m.inner = h, o.site, late, o.inner
-	at := w.now + q.oSend + q.L
+	at := w.now + q.oSend + q.L + q.store.span(o.size)
 	if w.uneven {
 		at = p.sent.arrival(o.peer, at, w.now+w.soonest)
 	}
@@ -223,7 +269,7 @@ func (w *loggp) transmit(r *rank, h int32) {
 		p.early++
 		return
 	}
-	w.complete(r, h, p.cpu)
+	w.complete(r, h, sent)
 }
 
 // handleMessage occupies the receiver with a message from now on.
@@ -232,11 +278,16 @@ func (w *loggp) handleMessage(r *rank, i int32) {
 	q := w.net.pair(m.src, m.dst).loggpAt(m.bytes)
 	gap := q.G.span(m.bytes - 1)
 	m.at = w.now + q.oRecv + max(q.O.span(m.bytes-1), gap)
-	p.nr = w.now + q.g + gap
-	if !w.alone {
-		p.cpu = m.at
+	free := w.now + q.g + gap
+	switch {
+	case m.up:
+		p.upRecv = free
+	case w.alone:
+		p.nr = free
+	default:
+		p.cpu, p.nr = m.at, free
 	}
-	if m.at >= horizon || p.nr >= horizon {
+	if m.at >= horizon || free >= horizon {
 		w.err = errOverflow
 		return
 	}
@@ -287,7 +338,7 @@ func (w *loggp) meet(r *rank, m *message, recv int32, finish units.Time) {
 	w.complete(s, m.handle, max(w.now, m.sent))
 }
 
-// complete ends an operation at finish, which is not after cpu: now, if nothing else
+// complete ends an operation at finish, which is not after cpu unless free is set: now, if nothing else
 // of the rank can end before, so that what depends on it gets its place in line at
 // once, else when the time has come. With one processor the dependents wait for that
 // anyway.
@@ -297,7 +348,7 @@ func (w *loggp) complete(r *rank, h int32, finish units.Time) {
 		w.err = errOverflow
 	case w.oneCPU:
 		w.done(r, h, max(finish, r.port.cpu))
-	case finish <= w.now || r.port.early == 0 && !w.alone:
+	case finish <= w.now || r.port.early == 0 && !w.free:
 		w.done(r, h, finish)
 	default:
 		w.later(r, h, finish)

@@ -95,6 +95,9 @@ func (j *Job) check() error {
 	if p := j.Placement; p != nil && (len(p.Node) < j.Graph.Ranks || len(p.Socket) < j.Graph.Ranks) {
 		return fmt.Errorf("analytic: %d ranks but a placement of %d", j.Graph.Ranks, len(p.Node))
 	}
+	if p := j.Placement; p != nil && p.ScaleUp != nil && (len(p.ScaleUp.Group) < j.Graph.Ranks || len(p.ScaleUp.Subgroup) < j.Graph.Ranks) {
+		return fmt.Errorf("analytic: %d ranks but scale-up groups of %d", j.Graph.Ranks, len(p.ScaleUp.Group))
+	}
 	return nil
 }
 

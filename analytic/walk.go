@@ -56,6 +56,7 @@ type message struct {
 	site    int32
 	next    int32 // free list
 	late    bool  // rendezvous: the send completes with the match
+	up      bool  // loggp: takes the rank's port to the scale-up fabric
 	inner   bool
 }
 
@@ -338,14 +339,14 @@ func (w *walk) freeMessage(i int32) {
 }
 
 // rendezvous says whether a send waits for its receive.
-func (o *op) rendezvous(eagerLimit int64) bool {
+func (o *op) rendezvous(l *level) bool {
 	switch {
-	case o.flags&graph.Eager != 0:
+	case l.adapter || o.flags&graph.Eager != 0:
 		return false
 	case o.flags&graph.Rendezvous != 0:
 		return true
 	}
-	return o.size > eagerLimit
+	return o.size > l.eager
 }
 
 // verdict says how the run ended.

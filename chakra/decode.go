@@ -44,6 +44,8 @@ type trace struct {
 	metadata bool
 	// inputs is inputs.values of the node being decoded.
 	inputs span
+	// order is the attribute with the issue order; "" means the usual names.
+	order string
 }
 
 // text returns a piece of the file.
@@ -110,7 +112,7 @@ func (t *trace) decode(data []byte, forced *schema) error {
 		return err
 	}
 	d := detect(data)
-	*t = trace{file: data, schema: d.schema, metadata: d.metadata, ctrl: t.ctrl[:0], data: t.data[:0], nodes: slices.Grow(t.nodes[:0], count)}
+	*t = trace{order: t.order, file: data, schema: d.schema, metadata: d.metadata, ctrl: t.ctrl[:0], data: t.data[:0], nodes: slices.Grow(t.nodes[:0], count)}
 	if forced != nil {
 		t.schema = forced
 	}
@@ -297,6 +299,14 @@ func accept(k valueKind, wire uint8) valueKind {
 // given by comm_group.
 func (t *trace) setAttr(n *node, name []byte, kind valueKind, bits uint64, text span) {
 	s, from := attrSlot(name)
+	if t.order != "" {
+		if string(name) == t.order { // whatever else the attribute may mean
+			t.setNumber(n, slotOrder, kind, bits, text)
+		}
+		if s == slotOrder {
+			return
+		}
+	}
 	switch s {
 	case slotNone:
 		return
@@ -317,6 +327,10 @@ func (t *trace) setAttr(n *node, name []byte, kind valueKind, bits uint64, text 
 		}
 		n.orderFrom = from
 	}
+	t.setNumber(n, s, kind, bits, text)
+}
+
+func (t *trace) setNumber(n *node, s slot, kind valueKind, bits uint64, text span) {
 	if kind == kindText {
 		n.setText(s, t.text(text))
 	} else {

@@ -106,6 +106,16 @@ func (t *trace) resolve(x *idIndex, ctrl, data bool) edges {
 	return e
 }
 
+// blocked reports whether every node waits for another one.
+func (e *edges) blocked() bool {
+	for i := range len(e.start) - 1 {
+		if e.start[i] == e.start[i+1] {
+			return false
+		}
+	}
+	return true
+}
+
 // selfDependency returns the first node that waits for itself, or -1.
 func (e *edges) selfDependency() int32 {
 	for i := int32(0); int(i)+1 < len(e.start); i++ {
@@ -211,6 +221,11 @@ func (l *rankLoader) dependencies() (edges, bool) {
 			l.reportMissing(&x, &data, false, true)
 			return data, true
 		}
+	}
+	if e.blocked() {
+		l.f.warnf("W711", "", l.at(n), "no node of rank %d is ready at the start, so the rank ends at once: %s", l.rank, l.t.cycleText(cycle))
+		l.reportMissing(&x, &e, mode != "data", mode != "ctrl")
+		return e, true
 	}
 	if i := e.selfDependency(); i >= 0 {
 		l.f.errorf("E707", l.file, l.at(&l.t.nodes[i]), "waits for itself")

@@ -1,5 +1,6 @@
 // Package chakra reads MLCommons Chakra execution traces, one file a rank, into
-// the operation graph, and writes the current schema.
+// the operation graph, and writes the current schema. It also reads the mapping files
+// that place ranks on servers and in scale-up groups.
 //
 // A trace file is a sequence of length-prefixed protobuf messages: an optional
 // global metadata message and one message for each node (Sridharan et al.,
@@ -20,4 +21,7 @@
 //     nodes of all ranks that share name and kind share a site.
 //  6. Findings name file and node; equal ones become one with a count. Nothing is
 //     dropped in silence.
+//  7. A mapping file is read exactly: bandwidths are fractions, latencies whole
+//     picoseconds, and what has to be rounded is said. It never says which hosts a
+//     network has; whoever knows the topology checks that.
 package chakra

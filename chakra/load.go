@@ -22,6 +22,10 @@ type Options struct {
 	Dependencies string
 	// Schema forces a schema version; "" detects it in each file.
 	Schema string
+	// IssueOrder is the attribute that numbers the collectives of a rank in the order
+	// in which they were issued; "" means the first of comm_seq, issue_order and
+	// seq_num that a node has.
+	IssueOrder string
 }
 
 // dependencyModes are the values of Options.Dependencies.
@@ -38,8 +42,14 @@ type loader struct {
 	sites  map[siteKey]int32
 	uses   map[int32]*usage
 	orders map[string]groupOrder
+	// worldNamed: a declaration has named the group of all ranks.
+	worldNamed bool
 	// undeclared are the names of undeclared groups.
 	undeclared []string
+	// ids is memory for the node ids of one rank.
+	ids []uint64
+	// ordered is set once a node has the attribute with the issue order.
+	ordered bool
 }
 
 // Load reads the trace set that arg names (see [Find]) into a graph. Its findings
@@ -61,6 +71,9 @@ func Load(arg string, opt Options, list *diag.List) *graph.Graph {
 	l.checkCounts()
 	if len(l.undeclared) > 1 {
 		l.f.note("E709", "", "undeclared are %s", quoteList(l.undeclared, 16))
+	}
+	if opt.IssueOrder != "" && !l.ordered {
+		l.f.warnf("W712", "", place{file: arg}, "no node has the attribute %q, which should give the issue order", opt.IssueOrder)
 	}
 	l.f.flush()
 	if own.HasErrors() {
@@ -105,8 +118,8 @@ type fileResult struct {
 func (l *loader) ranks() {
 	results := make(chan fileResult, 1)
 	free := make(chan *trace, 2)
-	free <- &trace{}
-	free <- &trace{}
+	free <- &trace{order: l.opt.IssueOrder}
+	free <- &trace{order: l.opt.IssueOrder}
 	go func() {
 		for _, path := range l.set.Files {
 			results <- readTrace(<-free, path, l.schema)

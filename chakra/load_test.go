@@ -39,19 +39,36 @@ func TestDanglingDependency(t *testing.T) {
 func TestCycleThroughBothLists(t *testing.T) {
 	a, b := comp(1, 5), comp(2, 5, 1)
 	a.CtrlDeps = []uint64{2}
-	dir := writeSet(t, file(a, b))
+	dir := writeSet(t, file(a, b, comp(3, 5)))
 	cycle := `node 1 "COMP" waits for node 2 "COMP" waits for node 1 "COMP"`
 	expect(t, dir, Options{Dependencies: "both"},
 		"x.0.et: node 1 \"COMP\": error: the dependencies are cyclic: "+cycle+" [E708]\n", "")
 	expect(t, dir, Options{},
 		"x.0.et: node 1 \"COMP\": warning: control and data dependencies together are cyclic, so only the data dependencies count: "+cycle+" [W704]\n",
-		"0 compute 5000000ps\n1 compute 5000000ps after 0\n")
-	expect(t, dir, Options{Dependencies: "data"}, "", "0 compute 5000000ps\n1 compute 5000000ps after 0\n")
-	expect(t, dir, Options{Dependencies: "ctrl"}, "", "0 compute 5000000ps after 1\n1 compute 5000000ps\n")
+		"0 compute 5000000ps\n1 compute 5000000ps after 0\n2 compute 5000000ps\n")
+	expect(t, dir, Options{Dependencies: "data"}, "", "0 compute 5000000ps\n1 compute 5000000ps after 0\n2 compute 5000000ps\n")
+	expect(t, dir, Options{Dependencies: "ctrl"}, "", "0 compute 5000000ps after 1\n1 compute 5000000ps\n2 compute 5000000ps\n")
+}
+
+// A rank none of whose nodes is ready at the start ends at once; that the nodes form
+// a cycle is no error then.
+func TestNoNodeReady(t *testing.T) {
+	cycle := `node 2 "COMP" waits for node 1 "COMP" waits for node 2 "COMP"`
+	expect(t, writeSet(t, file(comp(3, 5, 2), comp(1, 5, 2), comp(2, 5, 1)), file(comp(1, 7))), Options{},
+		"x.0.et: node 2 \"COMP\": warning: no node of rank 0 is ready at the start, so the rank ends at once: "+cycle+" [W711]\n",
+		"0 compute 5000000ps after 2\n1 compute 5000000ps after 2\n2 compute 5000000ps after 1\n")
+	expect(t, writeSet(t, file(comp(1, 5, 1))), Options{},
+		"x.0.et: node 1 \"COMP\": warning: no node of rank 0 is ready at the start, so the rank ends at once: node 1 \"COMP\" waits for node 1 \"COMP\" [W711]\n",
+		"0 compute 5000000ps after 0\n")
+	// A dependency on a node that the file does not have holds nothing back.
+	expect(t, writeSet(t, file(comp(1, 5, 9))), Options{},
+		"x.0.et: node 1 \"COMP\": warning: waits for node 9, which is not in the file; the dependency is dropped [W703]\n",
+		"0 compute 5000000ps\n")
+	mustLoad(t, writeSet(t, file()), Options{}) // an empty trace ends at once too, without a word
 }
 
 func TestSelfDependency(t *testing.T) {
-	expect(t, writeSet(t, file(comp(1, 5, 1))), Options{}, "x.0.et: node 1 \"COMP\": error: waits for itself [E707]\n", "")
+	expect(t, writeSet(t, file(comp(1, 5, 1), comp(2, 5))), Options{}, "x.0.et: node 1 \"COMP\": error: waits for itself [E707]\n", "")
 }
 
 func TestDuplicateID(t *testing.T) {
@@ -289,6 +306,36 @@ func TestIssueOrder(t *testing.T) {
 	expect(t, writeSet(t, file(first, second)), Options{}, "", ""+
 		"0 collective eager allreduce [0] 8B root 0 number 0\n1 collective eager allgather [0] 8B root 0 number 1\n")
 	expect(t, writeSet(t, file(send)), Options{}, "", "0 send eager 0 tag 0 8B\nchain [0]\n")
+}
+
+// --issue-order replaces the usual names, whatever else the attribute means.
+func TestIssueOrderAttribute(t *testing.T) {
+	a := coll(1, graph.AllReduce, 8, Int64("comm_seq", 1), Int64("my_seq", 2), Int64("comm_tag", 7))
+	b := coll(2, graph.AllGather, 8, Int64("comm_seq", 2), String("my_seq", "1"), Int64("comm_tag", 6))
+	dir := writeSet(t, file(a, b))
+	swapped := "0 collective eager allreduce [0] 8B root 0 number 1\n1 collective eager allgather [0] 8B root 0 number 0\nchain [1 0]\n"
+	expect(t, dir, Options{}, "",
+		"0 collective eager allreduce [0] 8B root 0 number 0\n1 collective eager allgather [0] 8B root 0 number 1\nchain [0 1]\n")
+	expect(t, dir, Options{IssueOrder: "my_seq"},
+		"x.0.et: node 2 \"COLL\": warning: the attribute my_seq is a string, read as the number 1 [W705]\n", swapped)
+	expect(t, dir, Options{IssueOrder: "comm_tag"}, "", swapped)
+	// A name that no node has orders nothing, and is said.
+	expect(t, dir, Options{IssueOrder: "seq"},
+		"DIR: warning: no node has the attribute \"seq\", which should give the issue order [W712]\n",
+		"0 collective eager allreduce [0] 8B root 0 number 0\n1 collective eager allgather [0] 8B root 0 number 1\n")
+}
+
+// The graph keeps the ids of the traces, in file order.
+func TestNodeIDsAreKept(t *testing.T) {
+	g := mustLoad(t, writeSet(t, file(comp(4, 5), comp(5, 6)), file(comp(9, 5), comp(1<<63, 6))), Options{})
+	for _, c := range []struct {
+		rank, op int32
+		want     uint64
+	}{{0, 0, 4}, {0, 1, 5}, {1, 0, 9}, {1, 1, 1 << 63}} {
+		if got := g.NodeID(c.rank, c.op); got != c.want {
+			t.Errorf("rank %d, operation %d: id %d, want %d", c.rank, c.op, got, c.want)
+		}
+	}
 }
 
 // The text converter numbers nodes on across ranks; programs are shared all the same.

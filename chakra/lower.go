@@ -36,6 +36,7 @@ func (l *loader) rank(rank int, file string, t *trace) {
 	r := &rankLoader{loader: l, rank: int32(rank), file: file, t: t, rb: l.b.Rank(rank, true), refs: map[string]groupRef{}}
 	for i := range t.nodes {
 		r.attributeFindings(&t.nodes[i])
+		l.ordered = l.ordered || t.nodes[i].has(slotOrder)
 	}
 	for _, g := range t.groups {
 		r.declare(&t.nodes[g.node], t.text(g.text))
@@ -50,6 +51,7 @@ func (l *loader) rank(rank int, file string, t *trace) {
 		ops[i] = r.op(int32(i), &t.nodes[i])
 	}
 	r.number(ops)
+	r.nodeIDs()
 	for i := range ops {
 		r.deps = r.deps[:0]
 		for _, d := range e.of(int32(i)) {
@@ -58,6 +60,15 @@ func (l *loader) rank(rank int, file string, t *trace) {
 		r.rb.Op(ops[i], r.deps...)
 	}
 	r.rb.Done()
+}
+
+// nodeIDs keeps the ids for output that names the nodes of the trace.
+func (l *rankLoader) nodeIDs() {
+	l.ids = l.ids[:0]
+	for i := range l.t.nodes {
+		l.ids = append(l.ids, l.t.nodes[i].id)
+	}
+	l.b.Graph().SetNodeIDs(l.rank, l.ids)
 }
 
 // grow makes room for what the nodes become: up to four operands for a collective,
@@ -85,6 +96,9 @@ func (l *rankLoader) attributeFindings(n *node) {
 	}
 	for s := range numSlots {
 		name := slotName(s)
+		if s == slotOrder && l.opt.IssueOrder != "" {
+			name = l.opt.IssueOrder
+		}
 		switch bit := uint16(1) << s; {
 		case n.bad&bit != 0:
 			l.f.warnf("W706", name, l.at(n), "the attribute %s is not a whole number in range and is ignored", name)
@@ -245,7 +259,7 @@ func (l *rankLoader) partner(n *node, s slot) int64 {
 // collective lowers a collective, or the time it took where it cannot be expanded.
 func (l *rankLoader) collective(i int32, n *node) graph.Op {
 	ct := n.vals[slotCommType]
-	if n.has(slotCommType) && (ct < 0 || ct >= graph.NumCollTypes) {
+	if n.has(slotCommType) && (ct < 0 || ct >= int64(graph.ChakraCollTypes)) {
 		l.f.warnf("W701", "type", l.at(n), "has the unknown comm_type %d and is not expanded; it takes its recorded duration", ct)
 		return l.skipped(n)
 	}
@@ -272,6 +286,9 @@ func (l *rankLoader) collective(i int32, n *node) graph.Op {
 // the plain sends of a trace.
 func (l *rankLoader) expanded(i int32, n *node, ct graph.CollType, ref groupRef) graph.Op {
 	size := l.size(n, slotCommSize)
+	if ct == graph.Barrier { // whatever size it was recorded with, it carries nothing
+		size = 0
+	}
 	root := l.root(n, ct, ref)
 	text := collName(ct) + " " + units.ReadableBytes(size)
 	op := graph.Op{Kind: graph.Collective, Flags: graph.Eager, Site: l.site(graph.Collective, n, ct, size, text), Label: -1}

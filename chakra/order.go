@@ -93,8 +93,13 @@ func quoteList(names []string, limit int) string {
 	return b.String()
 }
 
+// world is the group of all ranks in their order, which is called as its first
+// declaration calls it.
 func (l *rankLoader) world(name string) groupRef {
 	g := l.b.Graph().Groups[0]
+	if !isWorldName(name) && !l.worldNamed {
+		g.Name, l.worldNamed = name, true
+	}
 	return groupRef{id: 0, name: name, members: g.Members, pos: l.rank, ok: true}
 }
 
@@ -119,6 +124,9 @@ func (l *rankLoader) declaredGroup(d declared, n *node) groupRef {
 		return groupRef{name: d.name}
 	}
 	id := l.b.Group(d.name, d.members)
+	if id == 0 {
+		return l.world(d.name)
+	}
 	return groupRef{id: id, name: d.name, members: d.members, pos: l.b.Graph().Groups[id].Pos(l.rank), ok: true}
 }
 

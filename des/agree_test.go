@@ -16,8 +16,9 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 // randomNetwork makes a small network whose parameters invite ties.
 func randomNetwork(t *testing.T, r *rand.Rand) string {
 	topology := pick(r, "star", "direct", "{kind: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 3}",
-		"{kind: leaf-spine, leaves: 3, spines: 3, hosts_per_leaf: 4, uplink: {rate: 100Gbps, delay: 70ns}}", "{kind: fat-tree, k: 4}")
-	link := fmt.Sprintf("{rate: %s, delay: %s}", pick(r, "400Gbps", "400Gbps", "10Gbps", "106.25Gbps", "900GB/s"), pick(r, "100ns", "500ns", "1us", "1ps"))
+		"{kind: leaf-spine, leaves: 3, spines: 3, hosts_per_leaf: 4, uplink: {rate: 100Gbps, delay: 70ns}}",
+		"{kind: leaf-spine, leaves: 2, spines: 1, hosts_per_leaf: 6, uplink: {rate: 400Gbps, delay: 0ns}}", "{kind: fat-tree, k: 4}")
+	link := fmt.Sprintf("{rate: %s, delay: %s}", pick(r, "400Gbps", "400Gbps", "10Gbps", "106.25Gbps", "900GB/s"), pick(r, "100ns", "500ns", "1us", "1ps", "0ns"))
 	more := fmt.Sprintf("  switch: {latency: %s}\n  wire: %s\n  mtu: %s\n", pick(r, "0ns", "0ns", "300ns"),
 		pick(r, "rocev2", "none", "{preset: rocev2, ack: 0B}", "htsim"), pick(r, "4096B", "256B", "1024B"))
 	if r.IntN(4) == 0 {
@@ -101,6 +102,9 @@ func randomJob(t *testing.T, seed uint64) Job {
 	j.EndWithAck = r.IntN(2) == 0
 	j.Family = pick(r, "synthesized", "collected")
 	j.SendOverhead, j.ReceiveOverhead = pick[int64](r, 0, 0, 1000, 83560), pick[int64](r, 0, 0, 500, 83560)
+	if r.IntN(2) == 0 {
+		randomScaleUp(r, &j)
+	}
 	return j
 }
 

@@ -212,7 +212,6 @@ func TestTimeOutOfRange(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ link, more, code string }{
-		{"{rate: 400Gbps, delay: 0ns}", "  wire: none\n  mtu: 4096B\nnic: {transport: roce}", "E953"},
 		{link400, "  wire: rocev2\n  mtu: 4096B\nnic: {transport: uet}", "E951"},
 		{link400, "  wire: rocev2\n  mtu: 4096B\nnic: {transport: roze}", "E950"},
 		{link400, "  wire: rocev2\n  mtu: 4096B\nnic: {transport: roce, ack_evry: 3}", "E804"},

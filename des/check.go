@@ -75,10 +75,12 @@ func (r *run) check(list *diag.List) {
 	if len(r.placement.Node) < r.job.Graph.Ranks {
 		list.Errorf("E954", diag.Pos{}, "the placement has %d ranks, but the workload has %d", len(r.placement.Node), r.job.Graph.Ranks)
 	}
+	r.checkScaleUp(list)
 	if list.HasErrors() {
 		return
 	}
 	r.readLevels()
+	r.groupNodes()
 	r.setClock()
 	r.setMedium()
 	r.lookAhead(list)
@@ -159,7 +161,7 @@ func hockneyOf(l *networks.Level) *networks.Level {
 
 // setClock chooses the tick.
 func (r *run) setClock() {
-	rates := []units.Rat{r.copyPerByte}
+	rates := append(r.scaleUpRates(), r.copyPerByte)
 	seen := map[units.Rat]bool{}
 	for _, l := range r.job.Topology.Links() {
 		if !seen[l.PerByte] {
@@ -210,25 +212,22 @@ func (r *run) setMedium() {
 const limitSpan = sim.MaxTime >> 2
 
 // lookAhead sets the window: the least time between a packet's start on a link and its
-// effect at the far end.
+// effect at the far end, of all links but those where it is nothing.
 func (r *run) lookAhead(list *diag.List) {
 	r.window = units.Never
-	worst := networks.Link{}
 	w := &r.params.Wire
 	largest := r.params.MTU + max(w.First, w.Middle, w.Last, w.Only, w.Ack, w.MinFrame)
-	for _, l := range r.job.Topology.Links() {
+	for id, l := range r.job.Topology.Links() {
 		t := r.medium.LookAhead(l)
 		if r.params.Packets && (largest > math.MaxUint32 || r.clock.Span(l.PerByte, largest) > limitSpan) || r.clock.Ticks(l.Delay) > limitSpan || r.medium.Latency > limitSpan {
 			list.Errorf("E955", positionOf(r.job.Network, "fabric", "link"), "a packet of %d B takes longer on a link than simulated time lasts", largest)
 			return
 		}
-		if t += r.clock.Span(l.PerByte, r.smallest()); t < r.window {
-			r.window, worst = t, l
+		if t += r.clock.Span(l.PerByte, r.smallest()); t == 0 {
+			r.close = append(r.close, int32(id))
+		} else {
+			r.window = min(r.window, t)
 		}
-	}
-	if r.window == 0 {
-		list.Errorf("E953", positionOf(r.job.Network, "fabric", "link", "delay"), "the link from node %d to node %d has no delay", worst.From, worst.To).
-			Note("the packet engine needs a delay of at least 1ps on every link")
 	}
 	// A run can be interrupted between windows only.
 	r.window = min(r.window, r.clock.Ticks(longestWindow))

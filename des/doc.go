@@ -1,7 +1,9 @@
 // Package des is the packet engine: it times an operation graph on a network, packet by
 // packet, exactly and in parallel. [Run] is the whole of it.
 //
-// A logical process is a switch, or a node with its ranks and its NIC. Simulated time
+// A logical process is a switch, or a node with its ranks and its NIC; nodes whose ranks
+// share a scale-up fabric (package scaleup) are one process, with the fabric, and so are
+// processes that a link without look-ahead joins ([sim.Cluster]). Simulated time
 // is cut into windows no longer than the shortest time between a packet's start on a
 // link and its effect at the far end; in a window every process that is due runs by
 // itself, and what it sends becomes visible to the others when the window ends. There
@@ -16,10 +18,17 @@
 //
 //  1. Packets arrive at an output queue in the order of (time, incoming directed link).
 //     A link carries one packet at a time, so the key is unique; packets of no size on
-//     one link keep the order in which they were sent.
-//  2. At a node, at equal times: packets arrive first, in the order of their incoming
-//     links; then the NIC decides what to send; then operations end.
-//  3. Operations of a node that end at the same time do so in the order of (rank, issue
+//     one link keep the order in which they were sent. Where links have no look-ahead
+//     an instant has rounds: in each, every process of the cluster does all that it can,
+//     without seeing what the others send in this round, and the key becomes (time,
+//     round, incoming link).
+//  2. At a node, or at the nodes of a scale-up group, at equal times: packets arrive
+//     first, in the order of their incoming links; then the NICs decide what to send, in
+//     the order of their nodes; then packets of the scale-up fabric are sent, arrive or
+//     have been received, in the order of (receiver, sender); then operations end; and
+//     when nothing else is left packets of the fabric start, so that the number of
+//     queues that share a rank's bandwidth is that of the end of the instant.
+//  3. Operations of a process that end at the same time do so in the order of (rank, issue
 //     order within the rank); operations that share an accelerator come before the
 //     other ones of their rank, in the order of their exact ends and then of their
 //     starts. All that follows from an end at the same instant (dependents that start,
@@ -44,4 +53,8 @@
 //     the window it was sent in, times on a link rise, queues are served in order, an
 //     operation ends once and inside the window, and at the end all bytes that were sent
 //     have been delivered and every message is acknowledged.
+//  6. What a recorder is told after a window happened in it, and comes in the order of
+//     (time, rank, issue, kind); the stream of a run is the same however it is run. The
+//     counters at a mark hold what started, or arrived, before it, whatever has been
+//     worked out ahead. A recorder changes nothing in a result but the number of windows.
 package des

@@ -5,19 +5,26 @@ import (
 
 	"hybrid/des/nic"
 	"hybrid/des/node"
+	"hybrid/des/scaleup"
 	"hybrid/des/sim"
 	"hybrid/graph"
 	"hybrid/graph/replay"
 	"hybrid/internal/units"
 )
 
-// domain is the logical process of one node: the ranks placed on it, and its NIC.
+// domain is the logical process of one node, with its NIC and the ranks placed on it, or
+// of all nodes whose ranks share a scale-up fabric.
 type domain struct {
 	run   *run
-	id    int32
+	id    int32 // of its first node
 	ranks []rank
-	nic   *nic.NIC
+	nic   *nic.NIC // of a domain without a fabric
 	in    *sim.Inputs
+	// Of a domain with a fabric, which may have several nodes:
+	fabric   *scaleup.Fabric
+	ports    ports
+	passages []passage
+	freePass int32
 
 	w       *sim.Worker // of the current visit
 	books   *books      // the same worker's
@@ -28,6 +35,10 @@ type domain struct {
 	freeArr int32
 	issues  []replay.Issue
 	ended   []int32
+
+	records  bool           // a recorder is to be told
+	told     []replay.Event // of operations that it will hear of again
+	freeTold []int32
 }
 
 // rank is the state of one rank.
@@ -55,6 +66,7 @@ type op struct {
 	context                       uint64
 	bytes                         int64
 	next                          int32 // free list
+	told                          int32 // what a recorder was told, or 0
 }
 
 // Kinds of events, which order those of one operation.
@@ -63,7 +75,8 @@ const (
 	eventShare        // an operation that shares the accelerator ends
 	eventEnd          // any other operation ends
 	eventPost         // the host processor has prepared a send
-	eventKinds = 4
+	eventAck          // a transfer inside the node counts as acknowledged
+	eventKinds = 8
 )
 
 // orderBits is how many bits of an event's key count a rank's operations.
@@ -73,8 +86,11 @@ func key(rank int32, seq uint64) uint64 { return uint64(rank)<<orderBits | seq&(
 
 // Step implements [sim.Process]. At equal times packets arrive first, in the order of
 // their links; then the NIC decides what to send; then operations end and follow-ups
-// start, in the order of (rank, issue).
+// start, in the order of (rank, issue). With a scale-up fabric stepGroup does the same.
 func (d *domain) Step(w *sim.Worker) units.Time {
+	if d.fabric != nil {
+		return d.stepGroup(w)
+	}
 	d.w, d.books = w, &d.run.books[w.ID]
 	inbox, later := d.in.Gather(w)
 	handled := int64(len(inbox))
@@ -126,6 +142,10 @@ func (d *domain) handle(e sim.Event) {
 		d.end(e.T, e.Arg)
 	case eventPost:
 		d.post(e.T, e.Arg)
+	case eventAck:
+		if d.w.Events--; e.Arg != 0 { // not a matter of the simulation
+			d.tellAcked(d.books, e.Arg, e.T)
+		}
 	}
 }
 
@@ -158,6 +178,9 @@ func (d *domain) end(now units.Time, at int32) {
 	if !o.inCollective {
 		d.books.tally.Op(o.site, o.start, now)
 	}
+	if o.told != 0 {
+		d.tellEnd(now, o.told)
+	}
 	r.end = now
 	r.digest = digest(digest(r.digest, uint64(o.program)), uint64(now))
 	d.follow(now, o.rank, r.cursor.Done(o.handle, now, d.issues[:0]))
@@ -184,6 +207,9 @@ func (d *domain) follow(now units.Time, at int32, issues []replay.Issue) {
 	for i := range issues {
 		d.start(now, at, &issues[i])
 	}
+	if d.records && r.cursor.Finished() {
+		d.books.events = append(d.books.events, rankEnded(r.id, now))
+	}
 }
 
 // start begins an operation.
@@ -194,6 +220,9 @@ func (d *domain) start(now units.Time, at int32, is *replay.Issue) {
 	o := &d.ops[i]
 	*o = op{handle: is.Handle, rank: at, site: is.Site, peer: is.Peer, tag: is.Tag, program: is.Op, kind: is.Kind, flags: is.Flags,
 		inCollective: is.InCollective, live: true, start: now, seq: r.issued, context: is.Context, bytes: is.Bytes}
+	if d.records {
+		o.told = d.tellStart(now, r, is)
+	}
 	switch is.Kind {
 	case graph.Send:
 		if !is.Sync {

@@ -36,6 +36,7 @@ type refArrival struct {
 	at         int64
 	path       localPath
 	rendezvous bool
+	scaleUp    bool
 }
 
 func (f *reference) delivered(now int64, m nic.Message) {
@@ -67,6 +68,8 @@ func (f *reference) meet(now int64, o *refOp, a *refArrival) {
 		f.localAck(a.sender, begin+a.path.span+a.path.latency)
 	case a.sender != nil:
 		f.endAt(max(now, a.at), o)
+	case a.scaleUp:
+		f.endAt(now, o)
 	case a.Kind == nic.RequestToSend:
 		f.post(now, nic.Message{Kind: nic.ClearToSend, Src: o.rank.id, Dst: a.Src, Sender: a.Sender, Receiver: o.id})
 	default:
@@ -85,7 +88,7 @@ func (f *reference) localAck(o *refOp, at int64) {
 }
 
 func (f *reference) endAt(t int64, o *refOp) {
-	f.push(t, 2, int64(o.rank.id), o.seq, eventEnd, func() { f.end(t, o) })
+	f.push(t, 3, int64(o.rank.id), o.seq, eventEnd, func() { f.end(t, o) })
 }
 
 func (f *reference) end(now int64, o *refOp) {
@@ -120,7 +123,7 @@ func (f *reference) share(k *refRank, t int64, version uint32) {
 	if t == units.Never {
 		return
 	}
-	f.push(t, 2, int64(k.id), 0, int64(eventShare+eventKinds*version), func() {
+	f.push(t, 3, int64(k.id), 0, int64(eventShare+eventKinds*version), func() {
 		ended := k.cpu.End(t, version, nil)
 		for _, id := range ended {
 			f.end(t, k.ops[id])
@@ -143,6 +146,8 @@ func (f *reference) send(now int64, o *refOp) {
 	}
 	large := !o.Flags.Has(graph.Eager) && (o.Flags.Has(graph.Rendezvous) || o.Bytes > limit)
 	switch {
+	case f.run.placement.ScaleUp.Shared(m.Src, m.Dst):
+		f.postScaleUp(now, o, m)
 	case local && large:
 		f.offer(now, o.Peer, &refArrival{Message: m, sender: o, at: now + path.announce, path: path, rendezvous: true})
 	case local:
@@ -154,7 +159,7 @@ func (f *reference) send(now int64, o *refOp) {
 			m.Kind, m.Bytes = nic.RequestToSend, 0
 		}
 		if t := o.rank.cpu.Message(now, f.run.sendOverhead); t > now {
-			f.push(t, 2, int64(o.rank.id), o.seq, eventPost, func() { f.post(t, m) })
+			f.push(t, 3, int64(o.rank.id), o.seq, eventPost, func() { f.post(t, m) })
 		} else {
 			f.post(now, m)
 		}

@@ -22,15 +22,20 @@ type reference struct {
 	queue refQueue
 	links []networks.Link
 	free  []int64 // by link
+	close []bool  // by link: without look-ahead
 	count []int64 // packets so far by link
 	hosts []refHost
 	ranks []refRank
+	lanes []*refLane
 	hops  int64
+	now   int64
+	round int // of the event at hand
 }
 
 type refEvent struct {
 	t           int64
-	class       int   // 0 arrival, 1 transmit decision, 2 operation
+	round       int   // within the instant: how many links without look-ahead led here
+	class       int   // 0 arrival, 1 transmit decision, 2 scale-up packet, 3 operation, 4 scale-up service
 	a, b, order int64 // link, count; link; rank, issue, kind
 	do          func()
 }
@@ -40,7 +45,7 @@ type refQueue []refEvent
 func (q refQueue) Len() int { return len(q) }
 func (q refQueue) Less(i, j int) bool {
 	x, y := &q[i], &q[j]
-	return cmp.Or(cmp.Compare(x.t, y.t), cmp.Compare(x.class, y.class), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b), cmp.Compare(x.order, y.order)) < 0
+	return cmp.Or(cmp.Compare(x.t, y.t), cmp.Compare(x.round, y.round), cmp.Compare(x.class, y.class), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b), cmp.Compare(x.order, y.order)) < 0
 }
 func (q refQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *refQueue) Push(x any)   { *q = append(*q, x.(refEvent)) }
@@ -83,7 +88,10 @@ func refer(j Job) (uint64, []int64, int64) {
 	r := &run{job: &j, placement: j.Placement}
 	r.check(new(diag.List))
 	f := &reference{run: r, links: j.Topology.Links()}
-	f.free, f.count = make([]int64, len(f.links)), make([]int64, len(f.links))
+	f.free, f.count, f.close = make([]int64, len(f.links)), make([]int64, len(f.links)), make([]bool, len(f.links))
+	for _, id := range r.close {
+		f.close[id] = true
+	}
 	f.hosts = make([]refHost, j.Placement.Nodes)
 	for i := range f.hosts {
 		f.hosts[i] = refHost{map[[2]int32]*refPair{}, map[int][]*refPacket{}, map[int][]*refPair{}, map[int]bool{}}
@@ -95,10 +103,12 @@ func refer(j Job) (uint64, []int64, int64) {
 		k.id, k.at = int32(i), j.Placement.Node[i]
 		k.cursor = replay.NewCursor(replay.Config{Graph: j.Graph}, algs, i)
 		k.cpu.Collected = j.Family == "collected"
-		f.push(0, 2, int64(i), 0, 0, func() { f.follow(0, k, k.cursor.Start(0, nil)) })
+		f.push(0, 3, int64(i), 0, 0, func() { f.follow(0, k, k.cursor.Start(0, nil)) })
 	}
 	for f.queue.Len() > 0 {
-		heap.Pop(&f.queue).(refEvent).do()
+		e := heap.Pop(&f.queue).(refEvent)
+		f.now, f.round = e.t, e.round
+		e.do()
 	}
 	var d uint64
 	finish := make([]int64, len(f.ranks))
@@ -110,21 +120,40 @@ func refer(j Job) (uint64, []int64, int64) {
 }
 
 func (f *reference) push(t int64, class int, a, b, order int64, do func()) {
-	heap.Push(&f.queue, refEvent{t, class, a, b, order, do})
+	f.pushRound(t, f.roundAt(t), class, a, b, order, do)
+}
+
+func (f *reference) pushRound(t int64, round, class int, a, b, order int64, do func()) {
+	heap.Push(&f.queue, refEvent{t, round, class, a, b, order, do})
+}
+
+// roundAt returns the round of time t in which a host or switch does what it now knows it
+// will do then.
+func (f *reference) roundAt(t int64) int {
+	if t > f.now {
+		return 0
+	}
+	return f.round
 }
 
 func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 	l := f.links[link]
 	f.hops++
-	f.free[link] = max(now, f.free[link]) + f.run.clock.Span(l.PerByte, p.size)
-	at := f.free[link] + f.run.clock.Ticks(l.Delay)
+	start := max(now, f.free[link])
+	f.free[link] = start + f.run.clock.Span(l.PerByte, p.size)
+	at, round := f.free[link]+f.run.clock.Ticks(l.Delay), 0
 	if hosts := f.run.job.Topology.Hosts(); int(l.To) >= hosts {
-		at += f.run.medium.Latency
+		if at += f.run.medium.Latency; f.close[link] && at == start {
+			round = f.roundAt(start) + 1
+		}
 		f.count[link]++
-		f.push(at, 0, int64(link), f.count[link], 0, func() { f.transmit(at, f.next(l.To, p), p) })
+		f.pushRound(at, round, 0, int64(link), f.count[link], 0, func() { f.transmit(at, f.next(l.To, p), p) })
 	} else {
+		if f.close[link] && at == start {
+			round = f.roundAt(start) + 1
+		}
 		f.count[link]++
-		f.push(at, 0, int64(link), f.count[link], 0, func() { f.arrive(at, p) })
+		f.pushRound(at, round, 0, int64(link), f.count[link], 0, func() { f.arrive(at, p) })
 	}
 	return f.free[link]
 }

@@ -34,7 +34,7 @@ func (r *run) result(ending sim.Ending) *replay.Result {
 	r.tally.Finish()
 	r.rankTimes(res)
 	res.Verdict = r.verdict(ending)
-	res.Notes = append(r.notes, r.assumptions()...)
+	res.Notes = append(append(r.notes, r.assumptions()...), r.scaleUpNote()...)
 	return res
 }
 
@@ -48,6 +48,12 @@ func (r *run) assertDrained() {
 		if err := n.Idle(); err != nil {
 			panic(fmt.Sprintf("des: the run has drained, but %v", err))
 		}
+	}
+	for _, d := range r.domains {
+		if d.fabric == nil || d.fabric.Idle() == nil && d.fabric.Posted == d.fabric.Delivered {
+			continue
+		}
+		panic(fmt.Sprintf("des: the run has drained, but of %d B %d are received; %v", d.fabric.Posted, d.fabric.Delivered, d.fabric.Idle()))
 	}
 	if posted != delivered {
 		panic(fmt.Sprintf("des: %d B were sent and %d B delivered", posted, delivered))
@@ -120,7 +126,7 @@ func (r *run) unreceived() []replay.Pending {
 		d := r.domains[r.placement.Node[id]]
 		r.rankOf(id).matcher.Waiting(func(int64) {}, func(m int64) {
 			a := &d.arrived[m]
-			if a.via == netEager || a.via == localEager {
+			if a.via == netEager || a.via == localEager || a.via == scaleUpEager {
 				out = append(out, replay.Pending{Rank: a.src, Site: a.site, Kind: graph.Send, Peer: int32(id), Tag: a.tag, Bytes: a.bytes})
 			}
 		})

@@ -61,11 +61,14 @@ type run struct {
 	params                        nic.Params
 	sendOverhead, receiveOverhead units.Time
 	eagerLimit                    int64   // between nodes
-	local                         []int32 // by rank: its index on its node
+	local                         []int32 // by rank: its index in its domain
+	lead                          []int32 // by node: the first node of its domain
+	grouped                       []int32 // ranks with others on their scale-up fabric
+	port                          []int32 // by node: its NIC's place in a domain with a fabric
 	levels                        [networks.Levels]levelPath
 	copyPerByte                   units.Rat
 
-	domains  []*domain
+	domains  []*domain // by node
 	nics     []*nic.NIC
 	switches []*fabric.Switch
 	cursors  []*replay.Cursor
@@ -73,8 +76,10 @@ type run struct {
 	procs    []sim.Process
 	medium   *fabric.Medium
 	window   units.Time
+	close    []int32 // links without look-ahead
 	books    []books // by worker
 	tally    *replay.Tally
+	rec      *recording // nil where nobody records
 	notes    []string
 }
 
@@ -82,7 +87,9 @@ type run struct {
 type books struct {
 	tally *replay.Tally
 	ended []replay.CollectiveEnd
-	_     [64]byte
+	// events are for the recorder.
+	events []replay.Event
+	_      [64]byte
 }
 
 // Run simulates a job packet by packet. The error is a *diag.ListError where the job
@@ -102,10 +109,24 @@ func Run(ctx context.Context, job Job) (*replay.Result, error) {
 	if job.ShuffleSeed != 0 { // a test: let every worker have its part of every window
 		cfg.Shuffle, cfg.Small = job.ShuffleSeed, 1
 	}
-	ending := r.kernel.Run(ctx, cfg)
+	ending := r.start(ctx, cfg)
 	res := r.result(ending)
+	r.finishRecording(res, ending)
 	res.Wall = time.Since(began)
 	return res, nil
+}
+
+// start runs the kernel, with the recorder if there is one.
+func (r *run) start(ctx context.Context, cfg sim.Config) sim.Ending {
+	if r.rec != nil {
+		mark, err := r.begin()
+		if err != nil {
+			r.kernel.Err = err
+			return sim.Broken
+		}
+		cfg.Mark, cfg.Passed = mark, r.passed
+	}
+	return r.kernel.Run(ctx, cfg)
 }
 
 func (r *run) stop() units.Time {
@@ -116,18 +137,25 @@ func (r *run) stop() units.Time {
 }
 
 // between runs after each window.
-func (r *run) between(workers []*sim.Worker) {
+func (r *run) between(workers []*sim.Worker) error {
 	for _, w := range workers {
 		b := &r.books[w.ID]
 		for i := range b.ended {
 			r.tally.Join(&b.ended[i])
 		}
-		b.ended = b.ended[:0]
 		for _, n := range w.Notices {
-			r.nics[n.Node].Retire(n.Ref, n.At)
+			r.nics[n.Node].Retire(w, n.Ref, n.At)
 		}
 		w.Notices = w.Notices[:0]
 	}
+	var err error
+	if r.rec != nil {
+		err = r.deliver(workers)
+	}
+	for i := range r.books {
+		r.books[i].ended = r.books[i].ended[:0]
+	}
+	return err
 }
 
 // build makes the processes and wires them.
@@ -136,6 +164,9 @@ func (r *run) build() {
 	hosts, nodes := topo.Hosts(), topo.Hosts()+topo.Switches()
 	links := topo.Links()
 	process := processOrder(links, hosts, nodes)
+	for i, first := range r.lead {
+		process[i] = process[first]
+	}
 	to := make([]int32, len(links))
 	for id, l := range links {
 		to[id] = process[l.To]
@@ -151,6 +182,7 @@ func (r *run) build() {
 		}
 		wires[l.From] = all[first[l.From] : id+1]
 	}
+	r.record(all)
 	r.buildDomains(wires, first, process)
 	r.procs = make([]sim.Process, nodes)
 	for _, d := range r.domains {
@@ -161,6 +193,7 @@ func (r *run) build() {
 		r.procs[process[s]] = w
 		r.switches = append(r.switches, w)
 	}
+	r.joinClose(process)
 }
 
 func (r *run) buildDomains(wires [][]fabric.Wire, first, process []int32) {
@@ -168,9 +201,13 @@ func (r *run) buildDomains(wires [][]fabric.Wire, first, process []int32) {
 	r.domains = make([]*domain, n)
 	r.nics = make([]*nic.NIC, n)
 	for i := range r.domains {
-		d := &domain{run: r, id: int32(i), in: r.kernel.Inputs(process[i]), freeOp: -1, freeArr: -1}
-		d.nic = nic.New(r.params, d.id, d, r.job.Topology, first[i], wires[i], r.job.Seed, r.nics)
-		r.domains[i], r.nics[i] = d, d.nic
+		r.domains[i] = r.domains[r.lead[i]]
+		if r.lead[i] == int32(i) {
+			r.domains[i] = &domain{run: r, id: int32(i), in: r.kernel.Inputs(process[i]), freeOp: -1, freeArr: -1, freePass: -1, records: r.rec != nil}
+		}
+		d := r.domains[i]
+		r.nics[i] = nic.New(r.params, int32(i), d, r.job.Topology, first[i], wires[i], r.job.Seed, r.nics)
+		d.nic = r.nics[i]
 	}
 	algs := collective.NewTable()
 	cfg := replay.Config{Graph: r.job.Graph}
@@ -186,6 +223,7 @@ func (r *run) buildDomains(wires [][]fabric.Wire, first, process []int32) {
 		d.events.Push(sim.Event{Key: key(at, 0), Kind: eventBegin, Arg: at})
 		r.kernel.Due(process[d.id], 0)
 	}
+	r.buildFabrics()
 	r.books = make([]books, max(1, r.job.Threads))
 	for i := range r.books {
 		r.books[i].tally = replay.NewTally(r.job.Graph)

@@ -27,14 +27,19 @@ const (
 	netRequest
 	localEager
 	localRequest
+	scaleUpEager
 )
 
-// send starts a send: over the NIC, once the host processor has prepared it, or inside
-// the node.
+// send starts a send: over the NIC, once the host processor has prepared it, over the
+// scale-up fabric, or inside the node.
 func (d *domain) send(now units.Time, at int32) {
 	o := &d.ops[at]
-	if d.run.placement.Node[o.peer] == d.id {
-		d.sendLocal(now, at)
+	if src := d.ranks[o.rank].id; !d.run.throughNIC(src, o.peer) {
+		if d.run.placement.ScaleUp.Shared(src, o.peer) {
+			d.sendScaleUp(now, at)
+		} else {
+			d.sendLocal(now, at)
+		}
 		return
 	}
 	ready := d.ranks[o.rank].cpu.Message(now, d.run.sendOverhead)
@@ -49,9 +54,10 @@ func (d *domain) send(now units.Time, at int32) {
 // request to send it.
 func (d *domain) post(now units.Time, at int32) {
 	o := &d.ops[at]
-	m := nic.Message{Context: o.context, Bytes: o.bytes, Src: d.ranks[o.rank].id, Dst: o.peer, Tag: o.tag, Site: o.site, Sender: at}
+	m := nic.Message{Context: o.context, Bytes: o.bytes, Src: d.ranks[o.rank].id, Dst: o.peer, Tag: o.tag, Site: o.site, Sender: at, Flow: o.told}
 	if rendezvous(o, d.run.eagerLimit) {
 		m.Kind, m.Announced, m.Bytes = nic.RequestToSend, o.bytes, 0
+		m.Flow = 0 // that of the data counts
 	}
 	d.hand(now, m)
 }
@@ -68,7 +74,12 @@ func rendezvous(o *op, limit int64) bool {
 }
 
 func (d *domain) hand(now units.Time, m nic.Message) {
-	if err := d.nic.Post(now, m, d.run.placement.Node[m.Dst]); err != nil {
+	to := d.run.placement.Node[m.Dst]
+	if d.fabric != nil {
+		d.handPort(now, m, to)
+		return
+	}
+	if err := d.nic.Post(now, m, to); err != nil {
 		d.w.Fail(err)
 	}
 }
@@ -89,7 +100,7 @@ func (d *domain) Delivered(_ *sim.Worker, m *nic.Message, at units.Time) {
 		d.arrive(at, m.Dst, m.Context, arrival{via: netRequest, src: m.Src, tag: m.Tag, site: m.Site, sender: m.Sender, bytes: m.Announced})
 	case nic.ClearToSend:
 		o := &d.ops[m.Sender]
-		d.hand(at, nic.Message{Kind: nic.Data, Bytes: o.bytes, Src: m.Dst, Dst: m.Src, Sender: m.Sender, Receiver: m.Receiver})
+		d.hand(at, nic.Message{Kind: nic.Data, Bytes: o.bytes, Src: m.Dst, Dst: m.Src, Sender: m.Sender, Receiver: m.Receiver, Flow: o.told})
 	case nic.Data:
 		d.received(at, m.Receiver)
 	}
@@ -122,7 +133,7 @@ func (d *domain) meet(now units.Time, at, in int32) {
 		d.received(now, at)
 	case netRequest:
 		d.hand(now, nic.Message{Kind: nic.ClearToSend, Src: d.ranks[d.ops[at].rank].id, Dst: a.src, Sender: a.sender, Receiver: at})
-	case localEager:
+	case localEager, scaleUpEager: // a.at is 0 for the latter
 		d.at(max(now, a.at), eventEnd, at)
 	case localRequest:
 		// The answer takes as long as the announcement did; then the data go.
@@ -159,10 +170,15 @@ func (d *domain) sendLocal(now units.Time, at int32) {
 	d.arrive(now, o.peer, o.context, a)
 }
 
-// localArrival notes when a transfer inside the node counts as acknowledged.
+// localArrival notes when a transfer inside the node, or through the scale-up fabric,
+// counts as acknowledged.
 func (d *domain) localArrival(sender int32, at units.Time) {
-	r := &d.ranks[d.ops[sender].rank]
+	o := &d.ops[sender]
+	r := &d.ranks[o.rank]
 	r.acked = max(r.acked, at)
+	if o.told != 0 || d.run.job.StopAt > 0 {
+		d.events.Push(sim.Event{T: at, Key: key(o.rank, o.seq), Kind: eventAck, Arg: o.told})
+	}
 }
 
 func (d *domain) newArrival() int32 {

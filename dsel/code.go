@@ -52,7 +52,7 @@ type depend uint8
 const (
 	onRank depend = 1 << iota
 	onLoop
-	// onPeer: the partner of an exchange or alltoallv, known while lowering.
+	// onPeer: the partner of an exchange or alltoallv, in Env.Peer.
 	onPeer
 )
 

@@ -42,6 +42,14 @@ func (w *lowerer) groupID(p *part) int64 {
 	return int64(p.id)
 }
 
+// algorithm is the name after algo, or "".
+func (p *planner) algorithm() string {
+	if c := p.clause["algo"]; c != nil {
+		return strings.ReplaceAll(c.Word.Text, "_", "-")
+	}
+	return ""
+}
+
 // planCollective makes the planner of a collective type. The root is a position
 // in the group; the algorithm's name may be written with underscores.
 func planCollective(t graph.CollType, rooted bool) func(p *planner) emitter {
@@ -59,10 +67,9 @@ func planCollective(t graph.CollType, rooted bool) func(p *planner) emitter {
 			}
 			root = p.value("root", roleRoot)
 		}
-		call := graph.Call{Type: t}
+		call := graph.Call{Type: t, Algorithm: p.algorithm()}
 		text := p.row.name
-		if c := p.clause["algo"]; c != nil {
-			call.Algorithm = strings.ReplaceAll(c.Word.Text, "_", "-")
+		if call.Algorithm != "" {
 			text += " " + call.Algorithm
 		}
 		if !p.ok {

@@ -197,7 +197,7 @@ func (o *op) word() string {
 
 // isComposite reports whether the operation is made of several messages.
 func (o *op) isComposite() bool {
-	return o.Halo != nil || slices.Contains([]string{"sendrecv", "exchange", "alltoallv"}, o.Verb.Name)
+	return o.Halo != nil || slices.Contains([]string{"sendrecv", "exchange"}, o.Verb.Name)
 }
 
 func (w *lowerer) parMembers(body []*stmt) {

@@ -42,14 +42,6 @@ func (p *part) size(ranks int64) int64 {
 	return int64(len(p.members))
 }
 
-// member returns the rank at a position.
-func (p *part) member(i int64) int32 {
-	if p.members == nil {
-		return int32(i)
-	}
-	return p.members[i]
-}
-
 // resolveGroup evaluates the members of a declared group once.
 func (l *loader) resolveGroup(sym *symbol) *group {
 	g := sym.group

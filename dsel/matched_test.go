@@ -27,7 +27,7 @@ func matched(t *rapid.T, depth, id int) string {
 	case 2:
 		return fmt.Sprintf("sendrecv 8B to mod(rank + %d, ranks) from mod(rank - %d, ranks) tag %d%s\n", d, d, d, how)
 	case 3:
-		return "alltoallv " + size + " + 1B * peer over G[y]" + rapid.SampledFrom([]string{"", " algo sequential"}).Draw(t, "algo") + "\n"
+		return "alltoallv " + size + " + 1B * peer over G[y]" + rapid.SampledFrom([]string{"", " algo sequential", " algo pairwise"}).Draw(t, "algo") + "\n"
 	case 4:
 		return fmt.Sprintf("transfer %dB from %d to mod(%d, ranks)\n", d, rapid.IntRange(0, 5).Draw(t, "from"), d)
 	case 5:

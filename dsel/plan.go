@@ -45,7 +45,7 @@ func verbTable() []verbRow {
 		{"scatter", "parts of the root's data to all", rooted, planCollective(graph.Scatter, true)},
 		{"reducescatter", "parts of the combination to all", coll, planCollective(graph.ReduceScatter, false)},
 		{"alltoall", "a part of everyone's data to everyone", append(slices.Clone(coll), "each"), planCollective(graph.AllToAll, false)},
-		{"alltoallv", "an uneven all-to-all as messages", coll, planAlltoallv},
+		{"alltoallv", "an all-to-all with a size for each pair", coll, planAlltoallv},
 	}
 }
 

@@ -401,6 +401,6 @@ func (m *machine) userFn(sym *symbol) bool {
 // forRank fixes the rank of an evaluation.
 func (c *code) forRank(rank int32) *code {
 	return &code{typ: typ{kind: kindString}, v: func(e *graph.Env) (any, error) {
-		return c.eval(&graph.Env{Rank: rank, Op: e.Op, Loops: e.Loops})
+		return c.eval(&graph.Env{Rank: rank, Op: e.Op, Loops: e.Loops, Peer: e.Peer})
 	}}
 }

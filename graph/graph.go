@@ -49,9 +49,15 @@ type Graph struct {
 	// cursor starts a collective of a thread program only after the one that the rank
 	// issued before it in the same group.
 	Serialize, Synchronize bool
+	// Expanded and Annotated record that the graph is shown with the transfers of its
+	// collectives, and with the dependents of each node. Cursors expand collectives as
+	// they reach them, whatever is shown.
+	Expanded, Annotated bool
 	// IssueOrder is true where a trace records the order in which collectives were
 	// issued.
 	IssueOrder bool
+
+	ids *nodeIDs // nil without traces
 }
 
 // RankRef places a rank: its program and its slot in that program's columns.
@@ -155,6 +161,15 @@ func (p *Program) opVaries(op *Op) bool {
 	return len(w.Injections) > 0 || w.Time.IsComputed() || w.Flops.IsComputed() || w.Bytes.IsComputed() || w.Units.IsComputed() || w.Cores.IsComputed()
 }
 
+// sizesVary reports whether an all-to-allv has sizes that depend on loops.
+func (p *Program) sizesVary(op *Op) bool {
+	if op.Kind != Collective || op.Arg < 0 || int(op.Arg) >= len(p.Calls) {
+		return false
+	}
+	s := p.Calls[op.Arg].Sizes
+	return s != nil && s.Varies()
+}
+
 func (p *Program) indexLoops() {
 	n := len(p.Ops)
 	p.around, p.uniform, p.idle, p.varies = make([]int32, n), make([]bool, n), make([]bool, n), make([]bool, n)
@@ -169,7 +184,7 @@ func (p *Program) indexLoops() {
 		if n := len(open); n > 0 {
 			p.around[i] = p.Ops[open[n-1]].Label
 		}
-		if op.Peer.IsComputed() || op.Tag.IsComputed() || op.Size.IsComputed() {
+		if op.Peer.IsComputed() || op.Tag.IsComputed() || op.Size.IsComputed() || p.sizesVary(op) {
 			for _, l := range open {
 				p.uniform[l] = false
 			}

@@ -146,7 +146,7 @@ type Dep struct {
 // CollType is a type of collective.
 type CollType uint8
 
-// The collective types, in the order of the Chakra schema.
+// The collective types: those of the Chakra schema in its order, then our own.
 const (
 	AllReduce CollType = iota
 	Reduce
@@ -158,13 +158,16 @@ const (
 	ReduceScatter
 	ReduceScatterBlock
 	Barrier
-	NumCollTypes = iota
+	// AllToAllV is an all-to-all in which every pair has a size of its own.
+	AllToAllV
+	// NumCollTypes is the number of types, ChakraCollTypes of those that a trace names.
+	NumCollTypes, ChakraCollTypes = iota, iota - 1
 )
 
 // collNames are the names that users write, in the order of the types.
 func collNames() [NumCollTypes]string {
 	return [...]string{"allreduce", "reduce", "allgather", "gather", "scatter", "broadcast", "alltoall",
-		"reducescatter", "reducescatterblock", "barrier"}
+		"reducescatter", "reducescatterblock", "barrier", "alltoallv"}
 }
 
 // String returns the type's name as files and flags spell it.
@@ -186,4 +189,16 @@ type Call struct {
 	// Algorithm is the name in the collective table; "" until the pass that chooses
 	// defaults has run.
 	Algorithm string
+	// Sizes are the sizes of an AllToAllV; without them every pair has C = ceil(S/N).
+	Sizes PairSizes
+}
+
+// PairSizes gives the bytes of each transfer of an AllToAllV. Its environment is that
+// of the sender: Rank is the sender's world rank and Peer the receiver's position in
+// the group. Both sides evaluate it when the transfer starts, with the loop counters
+// that held when their thread reached the operation.
+type PairSizes interface {
+	Expr
+	// Varies reports whether sizes depend on loop counters.
+	Varies() bool
 }

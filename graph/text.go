@@ -184,7 +184,11 @@ func (t *texter) collectiveText(p *Program, op *Op) string {
 	if call.Algorithm != "" {
 		s += " " + call.Algorithm
 	}
-	s += " " + bytesText(p, op.Size)
+	if call.Sizes != nil {
+		s += " (" + call.Sizes.String() + ")B"
+	} else {
+		s += " " + bytesText(p, op.Size)
+	}
 	if n, ok := p.Const(op.Peer); !ok || n != 0 {
 		s += " root " + p.ValueText(op.Peer)
 	}

@@ -36,6 +36,8 @@ type Env struct {
 	// Loops holds the counters of the loops around the operation by slot; each runs
 	// from 0 to its trip count - 1.
 	Loops []int64
+	// Peer is the partner of a transfer whose size depends on it, see [PairSizes].
+	Peer int64
 }
 
 // Expr is an operand that must be evaluated at the cursor. It must be safe for

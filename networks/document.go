@@ -81,8 +81,8 @@ type nicDoc struct {
 }
 
 type scaleUpDoc struct {
-	Header  int64 `yaml:"header" unit:"size" default:"24B" range:"0B..64KiB" doc:"Header of a scale-up packet."`
-	Payload int64 `yaml:"payload" unit:"size" default:"4096B" range:"1B..1MiB" doc:"Payload of a full scale-up packet."`
+	Header  int64 `yaml:"header" unit:"size" default:"24B" range:"0B..64MiB" doc:"Header of a scale-up packet."`
+	Payload int64 `yaml:"payload" unit:"size" default:"4096B" range:"1B..64MiB" doc:"Payload of a full scale-up packet."`
 }
 
 type hostDoc struct {

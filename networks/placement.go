@@ -10,9 +10,11 @@ import (
 type Placement struct {
 	Node, Socket, Domain []int32 // by rank
 	Nodes                int
-	// Kind is block, round-robin or file.
+	// Kind is block, round-robin, file or mapping.
 	Kind         string
 	RanksPerNode int
+	// Mapping is the mapping file that placed the ranks, or "".
+	Mapping string
 	// ScaleUp says which ranks share a scale-up fabric; nil means none.
 	ScaleUp *ScaleUpPlacement
 }
@@ -24,7 +26,10 @@ type PlacementOptions struct {
 	// Kind is block or round-robin; "" means block.
 	Kind string
 	// NodeOf, if not nil, gives the node of each rank and overrides both of the above.
-	NodeOf                                           []int32
+	NodeOf []int32
+	// Mapping is the mapping file that NodeOf comes from, ScaleUp what else it says.
+	Mapping                                          string
+	ScaleUp                                          *ScaleUpPlacement
 	SocketsPerNode, DomainsPerSocket, CoresPerDomain int
 }
 
@@ -52,7 +57,7 @@ func NewPlacement(ranks int, opt PlacementOptions) (*Placement, error) {
 
 func (p *Placement) assignNodes(ranks int, opt PlacementOptions) error {
 	if opt.NodeOf != nil {
-		return p.fromList(ranks, opt.NodeOf)
+		return p.fromList(ranks, opt)
 	}
 	if p.Kind == "" {
 		p.Kind = "block"
@@ -72,11 +77,15 @@ func (p *Placement) assignNodes(ranks int, opt PlacementOptions) error {
 	return nil
 }
 
-func (p *Placement) fromList(ranks int, nodeOf []int32) error {
+func (p *Placement) fromList(ranks int, opt PlacementOptions) error {
+	nodeOf := opt.NodeOf
 	if len(nodeOf) != ranks {
 		return fmt.Errorf("the placement names the nodes of %d ranks, but there are %d", len(nodeOf), ranks)
 	}
 	p.Kind, p.Node = "file", append([]int32(nil), nodeOf...)
+	if opt.Mapping != "" {
+		p.Kind, p.Mapping, p.ScaleUp = "mapping", opt.Mapping, opt.ScaleUp
+	}
 	const limit = 1 << 26
 	for r, n := range nodeOf {
 		if n < 0 || n >= limit {
@@ -122,8 +131,35 @@ func (p *Placement) Level(a, b int32) LevelID {
 	return InterNode
 }
 
-// Describe is one line for reports: "8 ranks on 2 nodes, block, 4 a node".
+// Units returns by rank the unit of ranks that are close to each other: the scale-up
+// group, else the node where ranks share nodes, else -1 for a unit of its own.
+func (p *Placement) Units() []int32 {
+	units := make([]int32, len(p.Node))
+	for r := range units {
+		switch s := p.ScaleUp; {
+		case s != nil && s.Group[r] >= 0:
+			units[r] = s.Group[r]
+		case p.RanksPerNode > 1 && s != nil:
+			units[r] = int32(len(s.Groups)) + p.Node[r]
+		case p.RanksPerNode > 1:
+			units[r] = p.Node[r]
+		default:
+			units[r] = -1
+		}
+	}
+	return units
+}
+
+// Describe is one line for reports: "8 ranks on 2 nodes, block, 4 a node", or "mapping
+// servers.txt: 8 ranks on 8 servers, 2 scale-up groups".
 func (p *Placement) Describe() string {
+	if p.Mapping != "" {
+		s := fmt.Sprintf("mapping %s: %s on %s", p.Mapping, plural(len(p.Node), "rank"), plural(len(p.Node), "server"))
+		if p.ScaleUp != nil {
+			s += ", " + plural(len(p.ScaleUp.Groups), "scale-up group")
+		}
+		return s
+	}
 	return fmt.Sprintf("%s on %s, %s, %d a node", plural(len(p.Node), "rank"), plural(p.Nodes, "node"), p.Kind, p.RanksPerNode)
 }
 
@@ -135,4 +171,15 @@ func plural(n int, noun string) string {
 		return fmt.Sprintf("%d %ses", n, noun)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Hosts returns how many hosts the topology has for a run on the given number of
+// nodes: the number in the file, else the smallest that holds the nodes. The error
+// says what does not fit.
+func (n *Network) Hosts(nodes int) (int, error) {
+	t, err := n.topology.build(max(1, nodes), n.Fabric.Link)
+	if err != nil {
+		return 0, err
+	}
+	return t.Hosts(), nil
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"hybrid/internal/diag"
 )
 
 func TestPlacement(t *testing.T) {
@@ -105,4 +107,97 @@ func ExampleNewPlacement() {
 	// Output:
 	// 8 ranks on 2 nodes, block, 4 a node
 	// intra_chip inter_chip inter_node
+}
+
+func TestPlacementOfMapping(t *testing.T) {
+	scaleUp := &ScaleUpPlacement{Group: []int32{1, -1, 1}, Subgroup: []uint32{0, 0, 3}, Groups: make([]ScaleUpGroup, 2)}
+	p, err := NewPlacement(3, PlacementOptions{NodeOf: []int32{4, 0, 2}, Mapping: "a.map", ScaleUp: scaleUp, SocketsPerNode: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Placement{Node: []int32{4, 0, 2}, Socket: []int32{8, 0, 4}, Domain: []int32{8, 0, 4}, Nodes: 5, Kind: "mapping",
+		RanksPerNode: 1, Mapping: "a.map", ScaleUp: scaleUp}
+	if d := cmp.Diff(want, p); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := p.Describe(); got != "mapping a.map: 3 ranks on 3 servers, 2 scale-up groups" {
+		t.Error(got)
+	}
+	if d := cmp.Diff([]int32{1, -1, 1}, p.Units()); d != "" {
+		t.Error(d)
+	}
+	if p, err = NewPlacement(1, PlacementOptions{NodeOf: []int32{0}, Mapping: "a.map"}); err != nil || p.Describe() != "mapping a.map: 1 rank on 1 server" {
+		t.Errorf("%s, %v", p.Describe(), err)
+	}
+}
+
+func TestPlacementUnits(t *testing.T) {
+	for _, c := range []struct {
+		opt  PlacementOptions
+		want []int32
+	}{
+		{PlacementOptions{RanksPerNode: 2}, []int32{0, 0, 1, 1}},
+		{PlacementOptions{RanksPerNode: 2, Kind: "round-robin"}, []int32{0, 1, 0, 1}},
+		{PlacementOptions{}, []int32{-1, -1, -1, -1}},
+		{PlacementOptions{NodeOf: []int32{3, 3, 3, 0}}, []int32{3, 3, 3, 0}},
+	} {
+		p, err := NewPlacement(4, c.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c.want, p.Units()); d != "" {
+			t.Errorf("%+v: %s", c.opt, d)
+		}
+	}
+}
+
+func TestHosts(t *testing.T) {
+	for _, c := range []struct {
+		topology     string
+		nodes, hosts int
+	}{
+		{"{kind: star, hosts: 5}", 9, 5},
+		{"star", 9, 9},
+		{"star", 0, 1},
+		{"{kind: fat-tree, k: 4}", 1, 16},
+		{"fat-tree", 17, 54}, // k = 6: 6^3/4 hosts
+	} {
+		var list diag.List
+		n := Load("ideal", []string{"topology=" + c.topology}, &list)
+		if n == nil {
+			t.Fatal(list.Err())
+		}
+		if got, err := n.Hosts(c.nodes); err != nil || got != c.hosts {
+			t.Errorf("%s for %d nodes: %d hosts, %v, want %d", c.topology, c.nodes, got, err, c.hosts)
+		}
+	}
+}
+
+// Sizes of scale-up packets have limits, and both ends are in.
+func TestScaleUpRanges(t *testing.T) {
+	for _, c := range []struct{ set, want string }{
+		{"scale_up.payload=1B", ""},
+		{"scale_up.payload=64MiB", ""},
+		{"scale_up.header=0B", ""},
+		{"scale_up.header=64MiB", ""},
+		{"scale_up.payload=0B", "scale_up.payload: 0B is out of range; it must be from 1B to 64MiB"},
+		{"scale_up.payload=67108865B", "scale_up.payload: 67108865B is out of range; it must be from 1B to 64MiB"},
+		{"scale_up.header=67108865B", "scale_up.header: 67108865B is out of range; it must be from 0B to 64MiB"},
+	} {
+		var list diag.List
+		Load("ideal", []string{c.set}, &list)
+		got := ""
+		for _, d := range list.All() {
+			if d.Severity == diag.Error {
+				got = d.Message
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.set, got, c.want)
+		}
+	}
+	var list diag.List
+	if n := Load("ideal", nil, &list); n == nil || n.ScaleUp != (ScaleUp{Header: 24, Payload: 4096}) {
+		t.Errorf("defaults %+v", n)
+	}
 }

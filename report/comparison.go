@@ -86,6 +86,18 @@ type Collective struct {
 	// is meaningless unless HasBound.
 	LowerBound int64
 	HasBound   bool
+	// Ideal is what the bandwidth of the ranks' links alone needs for the algorithm, in
+	// picoseconds; it is meaningless unless HasIdeal. IdealRatios are the runs' mean times
+	// divided by it: undefined without it and for a run that did not finish.
+	Ideal       int64
+	HasIdeal    bool
+	IdealRatios []Ratio
+}
+
+// Ratio is a quotient of two times. The zero value is undefined.
+type Ratio struct {
+	Value   float64
+	Defined bool
 }
 
 // Bound returns the least time in picoseconds that a collective of this type, group
@@ -248,6 +260,36 @@ func (c *Comparison) joinCollectives(bound Bound) {
 	for i := range c.Collectives {
 		c.Collectives[i].Errors = c.errors(sums[i])
 	}
+}
+
+// AddIdeals adds the ideal time of each collective, for which ideal returns picoseconds
+// and false if there is none.
+func (c *Comparison) AddIdeals(ideal Bound) {
+	index := map[collectiveKey]*Collective{}
+	for i := range c.Collectives {
+		r := &c.Collectives[i]
+		r.IdealRatios = make([]Ratio, len(c.Runs))
+		index[collectiveKey{r.Site, r.GroupSize, r.Bytes, r.Algorithm}] = r
+	}
+	for run, result := range c.Runs {
+		for i := range result.Collectives {
+			t := &result.Collectives[i]
+			row := index[collectiveKey{t.Site, t.GroupSize, t.Bytes, t.Algorithm}]
+			row.Ideal, row.HasIdeal = ideal(t)
+			mean := meanOf(t.Total, t.Count, result.Clock.PerPS)
+			if row.HasIdeal && row.Ideal > 0 && mean.ok && result.Verdict.OK() {
+				row.IdealRatios[run] = Ratio{mean.ps / float64(row.Ideal), true}
+			}
+		}
+	}
+}
+
+// ratio returns the ideal ratio of a run.
+func (r *Collective) ratio(run int) Ratio {
+	if run >= len(r.IdealRatios) {
+		return Ratio{}
+	}
+	return r.IdealRatios[run]
 }
 
 func (c *Comparison) newCollective(t *replay.CollectiveTimes, bound Bound) Collective {

@@ -72,6 +72,14 @@ func (e Error) MarshalJSON() ([]byte, error) {
 	return json.Marshal(e.Value)
 }
 
+// MarshalJSON writes null for an undefined ratio.
+func (r Ratio) MarshalJSON() ([]byte, error) {
+	if !r.Defined {
+		return []byte("null"), nil
+	}
+	return json.Marshal(r.Value)
+}
+
 func (c *Comparison) document() object {
 	return object{
 		{"schema", Schema},
@@ -240,7 +248,16 @@ func (c *Comparison) collectiveObject(r *Collective) object {
 	if r.HasBound {
 		bound = r.LowerBound
 	}
-	return append(o, member{"lower_bound_ps", bound}, member{"error", c.errorObject(r.Errors)})
+	var ideal any
+	if r.HasIdeal {
+		ideal = r.Ideal
+	}
+	ratios := object{}
+	for i, run := range c.Runs {
+		ratios = append(ratios, member{run.Model, r.ratio(i)})
+	}
+	return append(o, member{"lower_bound_ps", bound}, member{"error", c.errorObject(r.Errors)},
+		member{"ideal_ps", ideal}, member{"ideal_ratio", ratios})
 }
 
 // FindingObjects returns findings ready for encoding/json: severity, code, message,

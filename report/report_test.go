@@ -92,8 +92,13 @@ func comparison(t testing.TB, runs []*replay.Result) *Comparison {
 	t.Helper()
 	var list diag.List
 	list.Warnf("W401", diag.Pos{File: "ring.hbp", Line: 5, Col: 3}, "a <test> warning")
-	return New(inputs(), ringGraph(t), runs, bound, &list)
+	c := New(inputs(), ringGraph(t), runs, bound, &list)
+	c.AddIdeals(ideal)
+	return c
 }
+
+// ideal is 8 us, so that the runs of threeRuns take 10/8, 11/8 and 10/8 of it.
+func ideal(*replay.CollectiveTimes) (int64, bool) { return 8e6, true }
 
 func TestMetrics(t *testing.T) {
 	c := comparison(t, threeRuns())
@@ -246,7 +251,9 @@ func TestGoldenText(t *testing.T) {
 	golden(t, "predict.txt", text(t, New(predict, ringGraph(t), threeRuns()[1:], nil, nil)))
 	simulate := inputs()
 	simulate.Command = "simulate"
-	golden(t, "simulate.txt", text(t, New(simulate, ringGraph(t), threeRuns()[:1], nil, nil)))
+	alone := New(simulate, ringGraph(t), threeRuns()[:1], nil, nil)
+	alone.AddIdeals(ideal)
+	golden(t, "simulate.txt", text(t, alone))
 }
 
 func TestGoldenJSONAndCSV(t *testing.T) {

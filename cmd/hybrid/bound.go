@@ -35,6 +35,16 @@ func (p *prepared) lowerBound(c *replay.CollectiveTimes) (int64, bool) {
 	return analytic.LowerBound(c.Type, c.GroupSize, c.Bytes, s.alpha, s.beta)
 }
 
+// idealTime is what the rate of a rank's link alone needs for a collective by its
+// algorithm. Where ranks share a node none has a link of its own.
+func (p *prepared) idealTime(c *replay.CollectiveTimes) (int64, bool) {
+	link := p.platform.network.Fabric.Link.PerByte
+	if p.platform.placement.RanksPerNode > 1 || link.IsZero() {
+		return 0, false
+	}
+	return analytic.Ideal(c.Type, c.Algorithm, c.GroupSize, c.Bytes, link)
+}
+
 // fastest takes the best of the levels that ranks of the run can have; between nodes
 // it is the fabric where there is one, since the levels describe its longest path.
 func (p *prepared) fastest() speed {
@@ -52,7 +62,36 @@ func (p *prepared) fastest() speed {
 			s.offer(h.Latency, h.PerByte)
 		}
 	}
+	if up := p.platform.placement.ScaleUp; up != nil {
+		scaleUpSpeed(up, &s)
+	}
 	return s
+}
+
+// scaleUpSpeed offers the latency inside a subgroup, and the rate of a rank's port to
+// the scale-up fabric together with what it has beside.
+func scaleUpSpeed(up *networks.ScaleUpPlacement, s *speed) {
+	beside := *s
+	for i := range up.Groups {
+		g := &up.Groups[i]
+		beta := g.PerByte
+		if beside.known {
+			beta = together(beta, beside.beta)
+		}
+		s.offer(g.Hop+2*g.Cable, beta)
+	}
+}
+
+// together is the time of a byte over two ways at once, 0 if it does not fit.
+func together(a, b units.Rat) units.Rat {
+	if a.IsZero() || b.IsZero() {
+		return units.Int(0)
+	}
+	rate, ok := a.Inv().Add(b.Inv())
+	if !ok {
+		return units.Int(0)
+	}
+	return rate.Inv()
 }
 
 // levels lists the distances that two ranks of the run can have.

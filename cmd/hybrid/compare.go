@@ -70,6 +70,7 @@ func (a *app) execute(cmd *cobra.Command, args []string, o *runOptions, s runSpe
 	in := p.inputs(s.name, o)
 	in.Interrupted = cmd.Context().Err() != nil && !complete(runs, o, s)
 	c := report.New(in, p.workload.graph, runs, p.lowerBound, &p.findings)
+	c.AddIdeals(p.idealTime)
 	if err := a.write(c, o); err != nil {
 		return err
 	}

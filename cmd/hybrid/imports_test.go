@@ -25,6 +25,7 @@ func importRules() []importRule {
 	return []importRule{
 		{"cmd/hybrid", "..."},
 		{"report", "graph graph/replay"},
+		{"report/records", "graph graph/replay graph/collective"},
 		{"analytic", "graph graph/replay graph/collective machines networks"},
 		{"des", "graph graph/replay graph/collective networks des/..."},
 		{"des/nic", "des/fabric des/sim networks"},

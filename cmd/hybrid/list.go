@@ -164,6 +164,7 @@ func listFormats() (out []entry) {
 		{"blueprint", "Read: a program in the blueprint language, usually *.hbp."},
 		{"chakra", "Read: Chakra execution traces in protobuf form, one file for each rank."},
 		{"network, machine", "Read: YAML; machines in kerncraft's format."},
+		{"mapping", "Read: a Chakra mapping file, which places ranks on servers and in scale-up groups."},
 	}
 	for _, f := range formats() {
 		out = append(out, entry{f.name, "Written by compare, simulate and predict: " + f.doc + "."})

@@ -29,6 +29,7 @@ type runOptions struct {
 	family       string
 	scale        string
 	mapping      string
+	issueOrder   string
 	// platform
 	network, machine string
 	sets             []string
@@ -210,10 +211,11 @@ func (o *runOptions) checkNumbers() error {
 	return nil
 }
 
-// stopTime returns --stop-at in picoseconds; 0 means none.
+// stopTime returns --stop-at, or what --run-time and its kin amount to, in picoseconds;
+// 0 means none.
 func (o *runOptions) stopTime() (int64, error) {
 	if o.stopAt == "" {
-		return 0, nil
+		return o.records.stopTime(), nil
 	}
 	t, err := units.ParseInt(o.stopAt, units.Duration)
 	if err == nil && t <= 0 {

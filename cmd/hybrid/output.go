@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -65,13 +66,30 @@ func (a *app) emit(b []byte, path string) error {
 	return replaceFile(path, b)
 }
 
-// replaceFile writes beside the file and renames. What is not a regular file, such as
-// /dev/stdout, is written as it is.
+// stream writes what may be too large to be held, to standard output or to a file that is
+// complete or absent.
+func (a *app) stream(path string, write func(w io.Writer) error) error {
+	if path == "" {
+		return write(a.stdout)
+	}
+	return replaceFileBy(path, write)
+}
+
+// replaceFile gives a file its content.
 func replaceFile(path string, b []byte) error {
+	return replaceFileBy(path, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// replaceFileBy writes beside the file and renames. What is not a regular file, such as
+// /dev/stdout, is written as it is.
+func replaceFileBy(path string, write func(w io.Writer) error) error {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
-			return os.WriteFile(path, b, mode)
+			return writeInto(path, write)
 		}
 		mode = info.Mode().Perm()
 	}
@@ -79,8 +97,7 @@ func replaceFile(path string, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("--out %s: %w", path, rootCause(err))
 	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Chmod(mode), f.Close())
+	err = errors.Join(write(f), f.Chmod(mode), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
@@ -88,6 +105,14 @@ func replaceFile(path string, b []byte) error {
 		err = errors.Join(err, os.Remove(f.Name()))
 	}
 	return err
+}
+
+func writeInto(path string, write func(w io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return fmt.Errorf("--out %s: %w", path, rootCause(err))
+	}
+	return errors.Join(write(f), f.Close())
 }
 
 // finish reports verdicts and turns them, and the conditions of --fail-if, into the

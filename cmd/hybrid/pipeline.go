@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"math"
 	"strconv"
 
 	"hybrid/analytic"
@@ -55,14 +56,20 @@ func (a *app) steps(p *prepared, args []string, o *runOptions, simulate bool) er
 // named one.
 func (a *app) loadAll(p *prepared, args []string, o *runOptions, after string) error {
 	var err error
-	if p.workload, err = a.loadWorkload(args, o, &p.findings); err != nil || p.workload == nil {
+	p.findings.Cap(o.warnings.most)
+	p.findings.Step(readingStep)
+	p.workload, err = a.loadWorkload(args, o, &p.findings)
+	if p.findings.Step(""); err != nil || p.workload == nil {
 		return err
 	}
 	// What files of the platform warn about is no warning about the workload.
 	var own diag.List
 	p.platform = loadPlatform(p.workload, o, &own)
 	if p.platform != nil {
-		p.platform.place(p.workload.graph.Ranks, o, &own)
+		p.platform.place(p.workload, o, &own)
+	}
+	if !own.HasErrors() {
+		p.workload.graph.SetUnits(p.platform.placement.Units())
 	}
 	if !own.HasErrors() {
 		err = runPasses(p, o, after)
@@ -126,11 +133,18 @@ func (p *prepared) price() {
 // is simulated.
 func (p *prepared) check() {
 	g := p.workload.graph
-	result := replay.Check(g, replay.CheckOptions{EagerLimit: p.eagerLimit})
+	opt := replay.CheckOptions{EagerLimit: p.eagerLimit}
+	result := replay.Check(g, opt)
 	replay.ReportCheck(g, result, &p.findings)
+	if result.Verdict.Outcome == replay.Deadlock {
+		blameOrdering(g, opt, &p.findings)
+	}
 }
 
 func (p *prepared) eagerLimit(src, dst int32) int64 {
+	if p.platform.placement.ScaleUp.Shared(src, dst) {
+		return math.MaxInt64 // no handshake: a queue for each receiver takes any size
+	}
 	l, _, ok := p.platform.network.Level(p.platform.placement.Level(src, dst))
 	if !ok {
 		return 0
@@ -169,7 +183,7 @@ func (o *runOptions) settings(g *graph.Graph) []report.Parameter {
 	}
 	for _, f := range []struct{ flag, value string }{
 		{"ideal", strconv.FormatBool(o.ideal)}, {"trace-family", o.family}, {"dependencies", o.dependencies},
-		{"scale", o.scale}, {"stop-at", o.stopAt},
+		{"scale", o.scale}, {"stop-at", o.stopAt}, {"issue-order", o.issueOrder},
 	} {
 		if o.flags.Lookup(f.flag) != nil && o.given(f.flag) {
 			add(f.flag, f.value)

@@ -129,10 +129,15 @@ func topKeys(fields []yamldoc.Field, out []string) []string {
 }
 
 // place puts the ranks on nodes.
-func (p *platform) place(ranks int, o *runOptions, list *diag.List) {
+func (p *platform) place(w *workload, o *runOptions, list *diag.List) {
 	m := p.machine
+	ranks := w.graph.Ranks
 	opt := networks.PlacementOptions{RanksPerNode: o.ranksPerNode, Kind: o.placement,
 		SocketsPerNode: m.Sockets, DomainsPerSocket: m.DomainsPerSocket, CoresPerDomain: m.CoresPerDomain}
+	if file := o.mappingFile(w); file != "" {
+		p.placeMapped(file, ranks, opt, list)
+		return
+	}
 	if o.placement != "block" && o.placement != "round-robin" {
 		nodes, err := readPlacement(o.placement)
 		if err != nil {

@@ -82,8 +82,10 @@ func firstLine(text []byte) string {
 	return " "
 }
 
+// mappingLine recognises mapping files also by lines with mistakes: nothing else begins
+// with a number.
 func mappingLine(line string) bool {
-	ok, _ := regexp.MatchString(`^[0-9]+[ ,]+[0-9]+([ ,]+[0-9]+[ ,]+[0-9]+)?\s*(#.*)?$`, line)
+	ok, _ := regexp.MatchString(`^[ ,]*[0-9]+([\s,#]|$)`, line)
 	return ok
 }
 
@@ -135,7 +137,7 @@ func notAWorkload(path string, c content, list *diag.List) {
 	case goalContent:
 		list.Errorf("E902", pos, "GOAL programs cannot be read yet").Note("hybrid graph WORKLOAD -o goal writes them")
 	case mappingContent:
-		list.Errorf("E902", pos, "this is a mapping file, not a workload")
+		list.Errorf("E902", pos, "this is a mapping file, not a workload").Note("hybrid compare WORKLOAD --mapping %s", path)
 	default:
 		list.Errorf("E902", pos, "%s", fmt.Sprintf("neither a blueprint nor a Chakra trace: %s", c)).
 			Note("hybrid list formats prints what can be read")

@@ -84,6 +84,7 @@ func (a *app) colored(w io.Writer) bool {
 func (a *app) render(list *diag.List) {
 	r := diag.Renderer{Source: a.sources.text, Color: a.colored(a.stderr)}
 	all := list.All()
+	all = all[:len(all)-len(list.Remarks())]
 	room := a.global.maxErrors
 	left := 0
 	var shown diag.List
@@ -107,6 +108,11 @@ func (a *app) render(list *diag.List) {
 	r.Render(a.stderr, &shown)
 	if left > 0 {
 		fmt.Fprintf(a.stderr, "and %d more findings; --max-errors %d shows them\n", left, shown.Len()+left)
+	}
+	for _, d := range list.Remarks() {
+		if a.global.shows(d.Severity) {
+			fmt.Fprintln(a.stderr, d.Error())
+		}
 	}
 }
 

@@ -28,11 +28,11 @@ func (a *app) validateCommand() *cobra.Command {
 	var strict bool
 	cmd := &cobra.Command{
 		Use:   "validate [flags] FILE...",
-		Short: "Check network and machine files, blueprints and traces",
+		Short: "Check network, machine and mapping files, blueprints and traces",
 		Long: `Checks files and prints every finding of every file at once. What a file is gets
-decided by its content: network YAML, machine YAML, blueprint or Chakra trace. A
-folder or a prefix stands for a trace set. The names of embedded networks and
-machines are accepted too.`,
+decided by its content: network YAML, machine YAML, blueprint, Chakra trace or
+mapping file. A folder or a prefix stands for a trace set. The names of embedded
+networks and machines are accepted too.`,
 		Example: `  hybrid validate my-network.yml my-machine.yml
   hybrid validate --strict *.hbp traces/
   hybrid validate -o json my-network.yml`,
@@ -124,7 +124,11 @@ func (a *app) validateOne(arg string, list *diag.List) content {
 		return a.validateName(arg, err, list)
 	}
 	text, err := chakra.ReadHead(arg)
-	if err == nil && isText(text) {
+	switch {
+	case err != nil || !isText(text):
+	case mappingLine(firstLine(text)): // may be larger than what else is text
+		text, err = readMapping(arg)
+	default:
 		text, err = readBounded(arg)
 	}
 	if err != nil {
@@ -162,6 +166,8 @@ func (a *app) validateText(arg string, text []byte, list *diag.List) content {
 		validateBlueprint(arg, text, list)
 	case chakraContent, jsonContent:
 		validateTraces(arg, list)
+	case mappingContent:
+		chakra.ParseMapping(arg, text, list)
 	default:
 		if !isText(text) {
 			validateTraces(arg, list)

@@ -21,8 +21,10 @@ import (
 type workload struct {
 	// name is how reports call it, dir where its target's files are looked for.
 	name, dir string
-	graph     *graph.Graph
-	expects   []*dsel.Expect
+	// mapping is the mapping file that the workload names, or "".
+	mapping string
+	graph   *graph.Graph
+	expects []*dsel.Expect
 }
 
 // stdinName is how messages call standard input.
@@ -123,7 +125,7 @@ func rootCause(err error) error {
 }
 
 func (a *app) loadBlueprint(name string, src []byte, o *runOptions, list *diag.List) (*workload, error) {
-	if err := o.refuse("a blueprint", "groups", "dependencies"); err != nil {
+	if err := o.refuse("a blueprint", "groups", "dependencies", "issue-order"); err != nil {
 		return nil, err
 	}
 	if at := notText(src); at >= 0 {
@@ -148,12 +150,7 @@ func (a *app) loadBlueprint(name string, src []byte, o *runOptions, list *diag.L
 	if p == nil {
 		return nil, nil
 	}
-	if p.Mapping != "" {
-		list.Errorf("E905", diag.Pos{File: name}, "the target names the mapping file %s, but mapping files are not available yet", p.Mapping).
-			Note("--placement takes the node of every rank from a file")
-		return nil, nil
-	}
-	return &workload{name: name, dir: filepath.Dir(name), graph: p.Graph, expects: p.Expects}, nil
+	return &workload{name: name, dir: filepath.Dir(name), mapping: p.Mapping, graph: p.Graph, expects: p.Expects}, nil
 }
 
 // notText returns the offset of the first byte that text does not have, or -1.
@@ -172,7 +169,7 @@ func (a *app) loadTraces(arg string, o *runOptions, list *diag.List) (*workload,
 	if err := o.refuse("a trace set", "define", "params"); err != nil {
 		return nil, err
 	}
-	g := chakra.Load(arg, chakra.Options{Groups: o.groups, Dependencies: o.dependencies}, list)
+	g := chakra.Load(arg, chakra.Options{Groups: o.groups, Dependencies: o.dependencies, IssueOrder: o.issueOrder}, list)
 	if g == nil {
 		return nil, nil
 	}

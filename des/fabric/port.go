@@ -18,6 +18,7 @@ type Wire struct {
 	delay   units.Time // see Medium.LookAhead
 	out     *sim.Channel
 	slow    *slowRate // where perByte is -1
+	sent    *Count    // nil where nobody counts
 }
 
 // slowRate serializes where a multiplication will not do: the time per byte is not
@@ -95,6 +96,9 @@ func (w *Wire) Send(k *sim.Worker, r *sim.Record, start units.Time) units.Time {
 	s.T = w.Free + w.delay
 	w.out.Mark(k, s.T)
 	k.Hops++
+	if w.sent != nil {
+		w.sent.add(r, w.wide())
+	}
 	return w.Free
 }
 
@@ -192,6 +196,9 @@ func (p *port) serve(w *sim.Worker) units.Time {
 		r := &p.ring[p.head&mask]
 		out.Mark(w, max(r.T, p.wire.Free)+int64(r.Size)*p.wire.perByte+p.wire.delay)
 		w.Hops += int64(head - p.head)
+		if p.wire.sent != nil {
+			p.count(head)
+		}
 	}
 	if head == p.tail { // start over where the ring is in the cache
 		head, p.tail = 0, 0

@@ -30,7 +30,9 @@ type Message struct {
 	Site int32
 	// Sender and Receiver are the owners' references to the operations at the two ends.
 	Sender, Receiver int32
-	Kind             Kind
+	// Flow is the sending owner's reference to the transfer for [Owner].Acked, or 0.
+	Flow int32
+	Kind Kind
 
 	// The rest is the sending NIC's alone.
 	next int32  // the next message of the queue pair

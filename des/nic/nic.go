@@ -16,6 +16,8 @@ type Owner interface {
 	// Delivered says that the last packet of a message to this node has arrived. The
 	// message is the sender's: read, not kept.
 	Delivered(w *sim.Worker, m *Message, at units.Time)
+	// Acked says that the acknowledgement of a message with a Flow has arrived.
+	Acked(w *sim.Worker, m *Message, at units.Time)
 }
 
 // Frame kinds, in the top byte of Record.Dst.

@@ -1,6 +1,7 @@
 package nic
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,12 +38,19 @@ func TestIndexIsAMap(t *testing.T) {
 type recorder struct {
 	sent, delivered []units.Time
 	messages        []Message
+	acked           []units.Time
+	flows           []int32
 }
 
 func (r *recorder) Sent(_ *sim.Worker, _ *Message, at units.Time) { r.sent = append(r.sent, at) }
 func (r *recorder) Delivered(_ *sim.Worker, m *Message, at units.Time) {
 	r.delivered = append(r.delivered, at)
 	r.messages = append(r.messages, *m)
+}
+
+func (r *recorder) Acked(_ *sim.Worker, m *Message, at units.Time) {
+	r.acked = append(r.acked, at)
+	r.flows = append(r.flows, m.Flow)
 }
 
 // bench is two nodes joined by two directed links of 1 tick a byte and 1000 ticks delay.
@@ -142,6 +150,29 @@ func TestAcknowledgements(t *testing.T) {
 	}
 }
 
+// The owner hears of the acknowledgement of every message that has a flow, also where one
+// acknowledgement covers several. Of four messages of a packet each only the last
+// acknowledgement comes: they leave from 1198 on, when the first packet of 198 B has
+// arrived, one after the other, and travel for 1000.
+func TestOwnerHearsOfAcknowledgements(t *testing.T) {
+	b := newBench(packets(100))
+	for _, flow := range []int32{0, 7, 0, 5} {
+		if err := b.nics[0].Post(0, Message{Src: 0, Dst: 1, Bytes: 100, Flow: flow}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range b.frames(0) {
+		b.nics[1].Receive(b.w, &r)
+	}
+	acks := b.frames(1)
+	r := acks[len(acks)-1]
+	b.nics[0].Receive(b.w, &r)
+	o := b.owners[0]
+	if at := units.Time(1198 + 4*86 + 1000); !slices.Equal(o.flows, []int32{7, 5}) || !slices.Equal(o.acked, []units.Time{at, at}) {
+		t.Errorf("flows %v at %v, want 7 and 5 at %d", o.flows, o.acked, at)
+	}
+}
+
 // A sequence number out of order, and an acknowledgement of what was never sent, stop
 // the run.
 func TestSequenceFaults(t *testing.T) {
@@ -188,7 +219,7 @@ func TestBytesOnTheLink(t *testing.T) {
 func TestIdealMessageIsOneRecord(t *testing.T) {
 	b := newBench(Ideal())
 	const size = 5 << 32
-	if err := b.nics[0].Post(0, Message{Src: 0, Dst: 1, Bytes: size, Tag: 3}, 1); err != nil {
+	if err := b.nics[0].Post(0, Message{Src: 0, Dst: 1, Bytes: size, Tag: 3, Flow: 4}, 1); err != nil {
 		t.Fatal(err)
 	}
 	r := b.frames(0)
@@ -199,7 +230,10 @@ func TestIdealMessageIsOneRecord(t *testing.T) {
 	if len(b.owners[1].messages) != 1 || len(b.w.Notices) != 1 {
 		t.Fatalf("delivered %+v, notices %+v", b.owners[1].messages, b.w.Notices)
 	}
-	b.nics[0].Retire(b.w.Notices[0].Ref, b.w.Notices[0].At)
+	b.nics[0].Retire(b.w, b.w.Notices[0].Ref, b.w.Notices[0].At)
+	if o := b.owners[0]; !slices.Equal(o.acked, []units.Time{size + 1000}) || !slices.Equal(o.flows, []int32{4}) {
+		t.Errorf("acknowledged at %v as %v", o.acked, o.flows)
+	}
 	if err := b.nics[0].Idle(); err != nil {
 		t.Error(err)
 	}

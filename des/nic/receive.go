@@ -88,23 +88,26 @@ func (n *NIC) acknowledged(w *sim.Worker, r *sim.Record) {
 		if int32(r.PSN-m.last) < 0 {
 			return
 		}
-		n.retire(qp, m, r.T)
+		n.retire(w, qp, m, r.T)
 		qp.oldest = m.next
 		n.sends.release(slot)
 	}
 }
 
-func (n *NIC) retire(qp *queuePair, m *Message, at units.Time) {
+func (n *NIC) retire(w *sim.Worker, qp *queuePair, m *Message, at units.Time) {
+	if m.Flow != 0 {
+		n.owner.Acked(w, m, at)
+	}
 	if m.Kind == Eager || m.Kind == Data {
 		qp.acked = max(qp.acked, at)
 	}
 }
 
 // Retire ends a message of a transport without acknowledgements, which was delivered
-// at time at. It runs between windows.
-func (n *NIC) Retire(slot uint32, at units.Time) {
+// at time at. It runs between windows, on behalf of any worker.
+func (n *NIC) Retire(w *sim.Worker, slot uint32, at units.Time) {
 	m := n.sends.at(int32(slot))
-	n.retire(&n.qps[m.qp], m, at)
+	n.retire(w, &n.qps[m.qp], m, at)
 	n.sends.release(int32(slot))
 }
 

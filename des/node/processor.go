@@ -46,7 +46,7 @@ func (p *Processor) End(now units.Time, version uint32, out []int32) []int32 {
 
 // versionBits is how many bits a version has, so that it fits beside an event's kind.
 // Of two answers so far apart that they share a number, one is long void.
-const versionBits = 30
+const versionBits = 29
 
 // Next returns what Begin returns.
 func (p *Processor) Next() (next units.Time, version uint32) {

@@ -14,5 +14,10 @@
 //     workers. A process therefore sees the same records whoever runs first.
 //  3. Idle processes are never visited and idle spans of time are skipped.
 //  4. A record is 32 bytes without pointers and is copied, never shared.
-//  5. No simulated time exceeds [MaxTime]; a run that would stops and says so.
+//  5. Processes that a link without look-ahead joins are members of one [Cluster], which
+//     is a process: inside it an instant has rounds, and a record is visible from the
+//     round after the one it was sent in.
+//  6. A mark ends a window: when the caller looks at one, all that is due before it, and
+//     nothing else, has happened.
+//  7. No simulated time exceeds [MaxTime]; a run that would stops and says so.
 package sim

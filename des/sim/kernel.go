@@ -2,12 +2,14 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 
 	"hybrid/internal/units"
 )
 
-// Process is a logical process: a switch, or a node with its ranks and its NIC. It
+// Process is a logical process: a switch, or a node with its ranks and its NIC, or
+// several of them (see [Kernel.Join]). It
 // shares nothing with other processes but records on links.
 type Process interface {
 	// Step does everything that is due before w.End, in order of time, and returns when
@@ -74,15 +76,21 @@ type Config struct {
 	// Shuffle, if not 0, is the seed of a random order in which the processes of each
 	// window are visited; results must not depend on it.
 	Shuffle uint64
-	// Between, if not nil, runs after each window, on one thread.
-	Between func(workers []*Worker)
+	// Between, if not nil, runs after each window, on one thread. Its error ends the run.
+	Between func(workers []*Worker) error
+	// Passed, if not nil, runs on one thread when all that is due before the time Mark,
+	// and nothing else, has happened, and returns the next such time, which must be
+	// later, or [units.Never]. It does not run for times after Stop, or after the end of
+	// the last window.
+	Passed func(at units.Time) (next units.Time, err error)
+	Mark   units.Time
 }
 
 // Ending is how a run of the kernel ended.
 type Ending uint8
 
 // Endings: nothing left to do, the stop time, the context, the range of time, or a
-// worker's failure.
+// failure of a worker or of the caller.
 const (
 	Drained Ending = iota
 	AtStop
@@ -100,15 +108,18 @@ type Kernel struct {
 	agenda  agenda
 	inputs  []Inputs
 	chans   []Channel
+	members []member // by process; nil where there are no clusters
 	workers []*Worker
 	run     []int32
 	next    []units.Time // by position in run
 	pool    *pool
 	random  *rand.Rand
+	mark    units.Time
 
-	// Windows counts the windows so far.
+	// Windows counts the windows so far; Reached is the end of the last one.
 	Windows int64
-	// Err is what a worker failed with.
+	Reached units.Time
+	// Err is what a worker or the caller failed with.
 	Err error
 }
 
@@ -153,7 +164,7 @@ func (k *Kernel) InFlight() int {
 // Inputs returns the incoming links of a process.
 func (k *Kernel) Inputs(p int32) *Inputs { return &k.inputs[p] }
 
-// Due tells the kernel before the run when a process is due first.
+// Due tells the kernel before the run, and before Join, when a process is due first.
 func (k *Kernel) Due(p int32, t units.Time) { k.agenda.sooner(p, t, 1) }
 
 // Workers returns the workers after or between windows of a run.
@@ -170,16 +181,19 @@ func (k *Kernel) Run(ctx context.Context, cfg Config) Ending {
 		switch {
 		case start == units.Never:
 			return Drained
+		case start > MaxTime && start <= cfg.Stop:
+			return OutOfRange
+		case k.mark <= min(start, cfg.Stop):
+			k.pass()
 		case start > cfg.Stop:
 			return AtStop
-		case start > MaxTime:
-			return OutOfRange
+		default:
+			end := min(start+min(cfg.Window, MaxTime-1), MaxTime+1, k.mark)
+			if cfg.Stop < end {
+				end = cfg.Stop + 1
+			}
+			k.window(start, end)
 		}
-		end := min(start+min(cfg.Window, MaxTime-1), MaxTime+1)
-		if cfg.Stop < end {
-			end = cfg.Stop + 1
-		}
-		k.window(start, end)
 		if k.Err != nil {
 			return Broken
 		}
@@ -192,7 +206,10 @@ func (k *Kernel) Run(ctx context.Context, cfg Config) Ending {
 }
 
 func (k *Kernel) prepare(cfg Config) {
-	k.cfg = cfg
+	k.cfg, k.mark = cfg, cfg.Mark
+	if cfg.Passed == nil {
+		k.mark = units.Never
+	}
 	if cfg.Small == 0 {
 		k.cfg.Small = smallWindow
 	}
@@ -202,6 +219,11 @@ func (k *Kernel) prepare(cfg Config) {
 	}
 	if cfg.Shuffle != 0 {
 		k.random = rand.New(rand.NewPCG(cfg.Shuffle, 0))
+		for i := range k.members {
+			if m := &k.members[i]; m.cluster != nil && m.lead == int32(i) {
+				m.cluster.random = rand.New(rand.NewPCG(cfg.Shuffle, uint64(i)+1))
+			}
+		}
 	}
 	k.pool = newPool(k)
 }
@@ -224,6 +246,15 @@ func (k *Kernel) window(start, end units.Time) {
 	k.exchange(end)
 }
 
+// pass tells the caller that the mark has been reached.
+func (k *Kernel) pass() {
+	next, err := k.cfg.Passed(k.mark)
+	if err == nil && next <= k.mark {
+		err = fmt.Errorf("after the mark at %d the next one is at %d", k.mark, next)
+	}
+	k.mark, k.Err = next, firstOf(k.Err, err)
+}
+
 // step visits one process of the window.
 func (k *Kernel) step(w *Worker, i int) {
 	k.next[i] = k.cfg.Processes[k.run[i]].Step(w)
@@ -239,12 +270,17 @@ func (k *Kernel) exchange(end units.Time) {
 		for _, c := range w.dirty {
 			c.publish()
 			k.inputs[c.to].busy[c.slot>>6] |= 1 << (c.slot & 63)
-			k.agenda.sooner(c.to, c.first, horizon)
+			to := c.to
+			if k.members != nil {
+				to = k.wake(to, c.first)
+			}
+			k.agenda.sooner(to, c.first, horizon)
 		}
 		w.dirty = w.dirty[:0]
 		k.Err = firstOf(k.Err, w.err)
 	}
+	k.Reached = end
 	if k.cfg.Between != nil {
-		k.cfg.Between(k.workers)
+		k.Err = firstOf(k.Err, k.cfg.Between(k.workers))
 	}
 }

@@ -85,11 +85,17 @@ func (p *pool) join() {
 			return
 		}
 	}
-	p.waiting.Store(true)
-	if p.left.Load() == 0 && p.waiting.CompareAndSwap(true, false) {
-		return
+	for {
+		p.waiting.Store(true)
+		if p.left.Load() == 0 && p.waiting.CompareAndSwap(true, false) {
+			return
+		}
+		// The word may be late: of a worker that was the last one of a window before,
+		// which has been seen without waiting for it.
+		if <-p.finished; p.left.Load() == 0 {
+			return
+		}
 	}
-	<-p.finished
 }
 
 func (p *pool) wakeAll() {

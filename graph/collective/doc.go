@@ -14,6 +14,17 @@
 //     unique for a pair within one instance.
 //  3. Steps say which blocks of the data they carry and whether the receiver
 //     reduces, so that a test can prove for every algorithm that the right data end
-//     on the right ranks; Bytes is the number of blocks times the size of a block.
-//  4. Adding an algorithm is one file and one line of the table.
+//     on the right ranks, every contribution counted once; Bytes is the number of
+//     blocks times the size of a block, in an all-to-allv the size of the pair.
+//  4. The steps that one step releases all wait for the same steps, so that a cursor
+//     counts them down together.
+//  5. No schedule deadlocks, whether a send ends at once or waits for its receive.
+//  6. Adding an algorithm is one file and one line of the table.
+//
+// Sources that several algorithms share: R. Thakur, R. Rabenseifner, W. Gropp,
+// "Optimization of collective communication operations in MPICH", International
+// Journal of High Performance Computing Applications 19, 2005; J. Bruck, C.-T. Ho,
+// S. Kipnis, E. Upfal, D. Weathersby, "Efficient algorithms for all-to-all
+// communications in multiport message-passing systems", IEEE Transactions on Parallel
+// and Distributed Systems 8, 1997.
 package collective

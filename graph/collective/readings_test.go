@@ -3,6 +3,7 @@ package collective
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,12 +33,13 @@ func sends(a *Algorithm, c Call) []string {
 
 // depth is the number of sequential transfers of an instance: the longest path
 // over all ranks' steps, a transfer counting one.
-func depth(a *Algorithm, n, root int32, bytes int64) int {
+func depth(a *Algorithm, call Call) int {
 	type at struct{ rank, step int32 }
-	match := map[channel]at{}
+	n, match := call.N, map[channel]at{}
 	calls := make([]Call, n)
 	for me := range n {
-		calls[me] = Call{N: n, Me: me, Root: root, Bytes: bytes}
+		calls[me] = call
+		calls[me].Me = me
 		for i := range a.Len(&calls[me]) {
 			if s := a.At(&calls[me], i); s.Send {
 				match[channel{me, s.Peer, s.Tag}] = at{me, i}
@@ -119,7 +121,7 @@ func TestTotals(t *testing.T) {
 	} {
 		a := find(t, c.typ, c.name)
 		transfers, total := Totals(a, c.n, c.root, c.bytes)
-		steps := depth(a, c.n, c.root, c.bytes)
+		steps := depth(a, Call{N: c.n, Root: c.root, Bytes: c.bytes})
 		if transfers != c.transfers || total != c.total || steps != c.steps {
 			t.Errorf("%s %s, %d ranks, %d B: %d transfers, %d B, %d steps; want %d, %d B, %d",
 				c.typ, c.name, c.n, c.bytes, transfers, total, steps, c.transfers, c.total, c.steps)
@@ -331,12 +333,12 @@ func TestAllToAllOrder(t *testing.T) {
 	}
 }
 
-// TestValid: halving needs a power of two, everything else takes any size.
+// TestValid: halving and doubling need a power of two, everything else takes any size.
 func TestValid(t *testing.T) {
 	for _, a := range All() {
 		for n := 1; n <= 64; n++ {
 			power := n&(n-1) == 0
-			needs := a.Name == "halving" || a.Name == "halving-doubling"
+			needs := strings.HasPrefix(a.Name, "halving") || a.Name == "recursive-doubling"
 			if err := a.Valid(n); (err == nil) != (power || !needs) {
 				t.Errorf("%s %s of %d ranks: %v", a.Type, a.Name, n, err)
 			}
@@ -350,7 +352,7 @@ func TestDefaults(t *testing.T) {
 	want := map[graph.CollType]string{
 		graph.AllReduce: "ring", graph.Reduce: "ring", graph.AllGather: "ring", graph.Gather: "direct", graph.Scatter: "direct",
 		graph.Broadcast: "interleaved", graph.AllToAll: "interleaved", graph.ReduceScatter: "ring", graph.ReduceScatterBlock: "ring",
-		graph.Barrier: "ring",
+		graph.Barrier: "ring", graph.AllToAllV: "interleaved",
 	}
 	table := NewTable()
 	for typ := graph.CollType(0); int(typ) < graph.NumCollTypes; typ++ {
@@ -362,13 +364,17 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%s: a name stands twice in %v", typ, names)
 		}
 	}
+	// The schema of Chakra numbers ten types; ours follow.
+	if graph.ChakraCollTypes != 10 || graph.AllToAllV != 10 || graph.Barrier != 9 {
+		t.Errorf("%d types of the schema, alltoallv is %d", graph.ChakraCollTypes, graph.AllToAllV)
+	}
 	if s := table.SyncBarrier(); s == nil || s.Type != graph.Barrier || s.Name != "tree" {
 		t.Errorf("synchronization barrier: %v", s)
 	}
-	if got, want := table.Choices(graph.AllReduce), "ring, tree, double-tree or halving-doubling"; got != want {
+	if got, want := table.Choices(graph.AllReduce), "ring, tree, double-tree, halving-doubling, halving-doubling-far, direct or hierarchical"; got != want {
 		t.Errorf("choices %q, want %q", got, want)
 	}
-	if got, want := table.Choices(graph.AllGather), "ring"; got != want {
+	if got, want := table.Choices(graph.AllGather), "ring, recursive-doubling or bruck"; got != want {
 		t.Errorf("choices %q, want %q", got, want)
 	}
 	if table.Find(graph.AllGather, "tree") != nil {

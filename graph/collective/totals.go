@@ -1,12 +1,18 @@
 package collective
 
-// symmetric is implemented by schedules in which every rank sends alike, so that
-// one rank speaks for all.
+// symmetric is implemented by schedules in which every rank sends alike, so that one
+// rank speaks for all where the pairs have no sizes of their own.
 type symmetric interface{ symmetric() }
 
-func (ring) symmetric()     {}
-func (halving) symmetric()  {}
-func (allToAll) symmetric() {}
+func (ring) symmetric()          {}
+func (halving) symmetric()       {}
+func (doubling) symmetric()      {}
+func (bruck) symmetric()         {}
+func (direct) symmetric()        {}
+func (hierarchical) symmetric()  {}
+func (allToAll) symmetric()      {}
+func (pairwise) symmetric()      {}
+func (bruckAllToAll) symmetric() {}
 
 // Totals returns the number of transfers of one instance over all ranks and their
 // bytes. It takes time in proportion to the number of ranks.
@@ -16,12 +22,17 @@ func Totals(a *Algorithm, n int32, root int32, bytes int64) (transfers, total in
 
 // ScaledTotals is [Totals] with scale applied to the size of each transfer.
 func ScaledTotals(a *Algorithm, n int32, root int32, bytes int64, scale func(int64) int64) (transfers, total int64) {
-	ranks, each := n, int64(1)
-	if _, ok := a.Schedule.(symmetric); ok && n > 1 {
-		ranks, each = 1, int64(n)
+	return CallTotals(a, Call{N: n, Root: root, Bytes: bytes}, scale)
+}
+
+// CallTotals is [ScaledTotals] of a call with units or sizes; whose view it is does
+// not matter.
+func CallTotals(a *Algorithm, c Call, scale func(int64) int64) (transfers, total int64) {
+	ranks, each := c.N, int64(1)
+	if _, ok := a.Schedule.(symmetric); ok && c.N > 1 && c.Sizes == nil {
+		ranks, each = 1, int64(c.N)
 	}
-	for me := range ranks {
-		c := Call{N: n, Me: me, Root: root, Bytes: bytes}
+	for c.Me = range ranks {
 		for i := range a.Len(&c) {
 			if s := a.At(&c, i); s.Send {
 				transfers++

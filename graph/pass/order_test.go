@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -33,9 +34,9 @@ func chained(t *rapid.T, n int, edges [][2]int32, chain []int32) *graph.Graph {
 	return g
 }
 
-// TestSerializeAgainstReachability: an edge of the chain is there afterwards exactly
-// if the later operation did not lead to the earlier one already, asking a plain
-// search after each edge.
+// TestSerializeAgainstReachability: each operation of the chain waits for the last of
+// those before it that it does not lead to, asking a plain search each time. In the end
+// the chain is one sequence, whatever the dependencies are.
 func TestSerializeAgainstReachability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 25).Draw(t, "operations")
@@ -52,14 +53,25 @@ func TestSerializeAgainstReachability(t *testing.T) {
 		chain := rapid.Permutation(seq(n)).Draw(t, "chain")
 		want := map[[2]int32]bool{}
 		left := 0
-		for k := 1; k < n; k++ {
-			from, to := chain[k-1], chain[k]
-			if reaches(next, to, from) {
-				left++
-				continue
+		var done []int32
+		for _, op := range chain {
+			at := 0
+			for at < len(done) && !reaches(next, op, done[at]) {
+				at++
 			}
-			want[[2]int32{from, to}] = true
-			next[from] = append(next[from], to)
+			if at < len(done) {
+				left++
+			}
+			if at > 0 {
+				want[[2]int32{done[at-1], op}] = true
+				next[done[at-1]] = append(next[done[at-1]], op)
+			}
+			done = slices.Insert(done, at, op)
+		}
+		for i := 1; i < n; i++ {
+			if !reaches(next, done[i-1], done[i]) {
+				t.Fatalf("%d does not come before %d", done[i-1], done[i])
+			}
 		}
 		g := chained(t, n, edges, chain)
 		var list diag.List

@@ -38,9 +38,12 @@ func table() []Pass {
 	return []Pass{
 		{"check", "Ranks, tags, sizes, group members and roots lie in their ranges; the members of a group agree on its collectives.", check},
 		{"algorithms", "Each collective gets its algorithm: from a flag, the call, the network file or the default, in this order.", algorithms},
+		{"expand", "Each collective of a trace is shown as its transfers.", func(g *graph.Graph, _ *Options, _ *diag.List) { g.Expanded = true }},
 		{"scale", "Sizes of transfers and durations are multiplied by the scaling factor and truncated.", scale},
 		{"serialize", "Collectives of one process group follow one another on each rank in issue order.", serialize},
 		{"synchronize", "A zero-byte tree barrier comes before every collective.", synchronize},
+		{"annotate", "Each node of a trace lists those that wait for it, each rank those that are ready at the start.",
+			func(g *graph.Graph, _ *Options, _ *diag.List) { g.Annotated = true }},
 	}
 }
 
@@ -57,8 +60,8 @@ func Names() []string {
 }
 
 // Run runs the passes up to and including the one named after, or all for "". It
-// adds what they find to the list and returns an error if the graph must not be
-// run: the list's, where a pass found errors, or one about an unknown pass.
+// adds what they find to the list, each as a step of its own, and returns an error if
+// the graph must not be run: the list's, where a pass found errors, or one about an unknown pass.
 func Run(g *graph.Graph, opt Options, after string, list *diag.List) error {
 	last := len(table()) - 1
 	if after != "" {
@@ -67,7 +70,9 @@ func Run(g *graph.Graph, opt Options, after string, list *diag.List) error {
 		}
 	}
 	for _, p := range table()[:last+1] {
+		list.Step(p.Name)
 		p.Run(g, &opt, list)
+		list.Step("")
 		if opt.AbortOnWarning && !list.HasErrors() && list.CountOf(diag.Warning) > 0 {
 			list.Errorf("E407", diag.Pos{}, "a warning stops the preparation, as --abort-on-warning asks")
 		}
@@ -98,18 +103,4 @@ func scale(g *graph.Graph, opt *Options, list *diag.List) {
 		return
 	}
 	g.Scale = *opt.Scale
-}
-
-func synchronize(g *graph.Graph, opt *Options, _ *diag.List) {
-	if !opt.Synchronize {
-		return
-	}
-	g.Synchronize = true
-	for _, p := range g.Programs {
-		for i := range p.Ops {
-			if p.Ops[i].Kind == graph.Collective {
-				p.Ops[i].Flags |= graph.Synchronize
-			}
-		}
-	}
 }

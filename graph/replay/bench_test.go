@@ -49,22 +49,63 @@ func instantly(c *Cursor, queue []Issue) (int64, []Issue) {
 	return n, queue
 }
 
+// chainOf is a trace of one rank: pairs of computes, each of which waits for the pair
+// before it, a message to itself after every pair.
+func chainOf(t testing.TB, pairs int) *graph.Graph {
+	return makeGraph(t, graph.Chakra, 1, true, func(m *maker) {
+		before := []int32{m.join("begin"), m.join("begin")}
+		for range pairs {
+			x, y := m.compute("x", 1, on(before...)), m.compute("y", 2, on(before...))
+			before = []int32{m.send("s", 0, 8, on(x, y)), m.recv("r", 0, 8, on(x))}
+		}
+	})
+}
+
+// loopOf computes and sends to itself without waiting, again and again.
+func loopOf(t testing.TB, trips int64) *graph.Graph {
+	return one(t, func(m *maker) {
+		m.loop(trips, func(int32) {
+			m.compute("compute", 1)
+			m.recv("recv", 0, 8, flag(graph.More))
+			m.send("send", 0, 8)
+		})
+	})
+}
+
+// callsOf is an AllReduce over 1,024 ranks again and again, with a barrier before each.
+func callsOf(t testing.TB, algorithm string) *graph.Graph {
+	return makeGraph(t, graph.Blueprint, 1024, false, func(m *maker) {
+		m.loop(1000, func(int32) { m.collective("ar", graph.AllReduce, algorithm, 0, 1<<20, flag(graph.Synchronize)) })
+	})
+}
+
 // BenchmarkCursor measures the cost of an issue and its completion.
 func BenchmarkCursor(b *testing.B) {
-	g := heat2d(b, 100)
-	algs := collective.NewTable()
-	var queue []Issue
-	issues := int64(0)
-	b.ReportAllocs()
-	for b.Loop() {
-		for r := range g.Ranks {
-			c := NewCursor(Config{Graph: g}, algs, r)
-			var n int64
-			n, queue = instantly(c, queue)
-			issues += n
-		}
+	for _, c := range []struct {
+		name  string
+		g     *graph.Graph
+		ranks int
+	}{
+		{"form=flat", chainOf(b, 10_000), 1},
+		{"form=loop", loopOf(b, 10_000), 1},
+		{"form=mixed", heat2d(b, 100), 72},
+		{"form=flat/collective=ring", allReduce(b, 1024, "ring", 1<<20, graph.Synchronize), 4},
+		{"form=loop/collective=tree", callsOf(b, "tree"), 16},
+		{"form=loop/collective=halving-doubling", callsOf(b, "halving-doubling"), 16},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			algs := collective.NewTable()
+			var queue []Issue
+			issues := int64(0)
+			for b.Loop() {
+				for r := range c.ranks {
+					n, q := instantly(NewCursor(Config{Graph: c.g}, algs, r), queue)
+					queue, issues = q, issues+n
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(issues), "ns/issue")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(issues), "ns/issue")
 }
 
 // BenchmarkCheck measures the untimed run, matching included.

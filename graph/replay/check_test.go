@@ -363,6 +363,17 @@ func TestFindCycle(t *testing.T) {
 	}
 }
 
+// pairs puts two ranks each into a unit, or with an odd number all into one.
+func pairs(n int) []int32 {
+	units := make([]int32, n)
+	for r := range units {
+		if n%2 == 0 {
+			units[r] = int32(r / 2)
+		}
+	}
+	return units
+}
+
 // TestEveryCollectiveRuns: cursors and matchers carry every algorithm to its end for
 // all group sizes up to 17, with and without the barrier in front, whatever the
 // protocol, and follow exactly its transfers: two ends each, 2(N-1) more transfers
@@ -377,7 +388,9 @@ func TestEveryCollectiveRuns(t *testing.T) {
 				g := makeGraph(t, graph.Blueprint, n, n%2 == 0, func(m *maker) {
 					m.collective("c", a.Type, a.Name, 0, 1000, flag(flags))
 				})
-				transfers, _ := collective.Totals(&a, int32(n), 0, 1000)
+				g.SetUnits(pairs(n))
+				call := collective.Call{N: int32(n), Bytes: 1000, Units: g.Groups[0].Units}
+				transfers, _ := collective.CallTotals(&a, call, g.ScaleBytes)
 				if flags != 0 {
 					transfers += 2 * int64(n-1)
 				}

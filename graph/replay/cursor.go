@@ -47,6 +47,9 @@ type CollectiveEnd struct {
 	Algorithm  *collective.Algorithm
 	Root       int32
 	Bytes      int64
+	// Sent is what the rank itself has sent, after scaling; only of an all-to-allv,
+	// whose size no single number gives.
+	Sent int64
 }
 
 // Config is shared by the cursors of a run.
@@ -168,6 +171,8 @@ type part struct {
 	real     *collective.Algorithm
 	start    units.Time
 	partial  []partial
+	sizes    *pairSizes // of an all-to-allv; kept for the next one
+	sent     int64
 	next     int32
 }
 
@@ -232,6 +237,8 @@ func (c *Cursor) Err() error { return c.err }
 // Rank returns the rank.
 func (c *Cursor) Rank() int32 { return c.rank }
 
+// startFlat starts what waits for nothing. A rank that has no such operation ends at
+// once: nothing of it will ever be released.
 func (c *Cursor) startFlat() {
 	n := len(c.p.Ops)
 	c.indegree = make([]int32, n)
@@ -242,6 +249,9 @@ func (c *Cursor) startFlat() {
 		if c.indegree[i] == 0 {
 			c.ready(c.newInst(int32(i)))
 		}
+	}
+	if c.live == 0 {
+		c.pc = int32(n)
 	}
 }
 

@@ -369,3 +369,20 @@ func TestEmptyProgram(t *testing.T) {
 		d.finished(true)
 	}
 }
+
+// A rank without an operation that is ready ends at once; one of its operations on the
+// way to a cycle is enough to make it a deadlock.
+func TestNothingReadyEndsAtOnce(t *testing.T) {
+	cyclic := func(m *maker) {
+		m.compute("a", 1, on(1))
+		m.compute("b", 1, on(0))
+	}
+	d := drive(t, makeGraph(t, graph.Chakra, 1, true, cyclic), 0, "")
+	d.finished(true)
+	d = drive(t, makeGraph(t, graph.Chakra, 1, true, func(m *maker) {
+		cyclic(m)
+		m.compute("c", 1)
+	}), 0, "c")
+	d.done("c", "")
+	d.finished(false)
+}

@@ -5,7 +5,8 @@
 //
 // [Check] follows a program without time and finds what can never finish;
 // [ReportCheck] and [ReportVerdict] put that, and how a run ended, into words.
-// [WriteGOAL] exports the unrolled graph.
+// [WriteGOAL] exports the unrolled graph, and [Expansion] numbers the nodes of a trace
+// whose collectives are expanded.
 //
 // Invariants:
 //

@@ -194,6 +194,7 @@ func TestGOALGolden(t *testing.T) {
 // TestGOALCounts reads files back: the transfers of a collective are all there with
 // tags from 100000 up, and everything ends when the file is run.
 func TestGOALCounts(t *testing.T) {
+	sizes := &sizesOf{}
 	for _, c := range []struct {
 		name                string
 		write               func(m *maker)
@@ -220,6 +221,10 @@ func TestGOALCounts(t *testing.T) {
 			m.join("w", flag(graph.WaitAll))
 			m.compute("b", 1000)
 		}, false, 3 * 56, -1, 3 * 56 * 10},
+		{"two phases", func(m *maker) { m.collective("c", graph.AllReduce, "direct", 0, 1000) }, false, 112, -1, 14000},
+		{"segments", func(m *maker) { m.collective("c", graph.Broadcast, "pipelined-tree", 0, 3<<16) }, false, 3 * 7, -1, 7 * 3 << 16},
+		// The sum of 100 r + 10 p over senders r and receivers p != r: 7 * 28 * 110.
+		{"sizes by pair", func(m *maker) { m.alltoallv("c", "pairwise", sizes, 0) }, false, 56, -1, 21560},
 	} {
 		text := writeGOAL(t, makeGraph(t, graph.Blueprint, 8, c.flat, c.write), GOALOptions{})
 		ranks, err := parseGOAL(text)
@@ -399,6 +404,7 @@ func TestGOALRefuses(t *testing.T) {
 	cyclic := makeGraph(t, graph.Chakra, 1, true, func(m *maker) {
 		m.compute("a", 1, on(1))
 		m.compute("b", 1, on(0))
+		m.compute("c", 1) // without an operation that is ready the rank would end at once
 	})
 	for _, c := range []struct {
 		g    *graph.Graph

@@ -59,9 +59,22 @@ func (c *Cursor) preparePart(h int32, op *graph.Op) error {
 	// Field by field: a part that is used again for the same group keeps what the
 	// call remembers of the rank's place in a tree.
 	pt.call.N, pt.call.Me, pt.call.Root, pt.call.Bytes = int32(group.Size()), me, int32(root), bytes
+	pt.call.Units, pt.call.Sizes, pt.sent = group.Units, nil, 0
+	if call.Sizes != nil {
+		pt.call.Sizes = c.fixSizes(pt, call.Sizes, op, at)
+	}
 	pt.real, pt.barrier = alg, op.Flags&graph.Synchronize != 0 && group.Size() > 1
 	c.insts[h].part = p
 	return nil
+}
+
+// fixSizes keeps the sizes of an all-to-allv with the loop counters of this moment.
+func (c *Cursor) fixSizes(pt *part, sizes graph.PairSizes, op *graph.Op, at int32) collective.PairSizes {
+	if pt.sizes == nil {
+		pt.sizes = new(pairSizes)
+	}
+	pt.sizes.begin(sizes, pt.group, c.g.Sites[op.Site].Pos, at, c.env.Loops)
+	return pt.sizes
 }
 
 // algorithm returns the algorithm of a call, or nil, and remembers it.
@@ -147,7 +160,17 @@ func (c *Cursor) issueTransfer(p, i int32, s *collective.Step) {
 	in := &c.insts[h]
 	in.part, in.step, in.issued, in.edges, in.rec = p, i, true, s.NextLo, s.NextHi
 	c.out = append(c.out, Issue{})
-	c.stepIssue(&c.out[len(c.out)-1], h, &c.parts[p], s)
+	is, pt := &c.out[len(c.out)-1], &c.parts[p]
+	c.stepIssue(is, h, pt, s)
+	if pt.call.Sizes == nil || pt.barrier {
+		return
+	}
+	if s.Send {
+		pt.sent += is.Bytes
+	}
+	if pt.sizes.err != nil {
+		c.fail(pt.sizes.err)
+	}
 }
 
 // stepIssue fills the issue of a collective's transfer; the issue must be zero.
@@ -167,16 +190,18 @@ func (c *Cursor) stepIssue(is *Issue, h int32, pt *part, s *collective.Step) {
 	is.Tag, is.Bytes = s.Tag, c.bytes(s.Bytes)
 }
 
-// stepDone ends a step of a part and issues those of the steps [lo, hi) that waited
-// for it alone.
+// stepDone ends a step of a part and issues the steps [lo, hi), all of which wait for
+// the same ones, if it was the last of these.
 func (c *Cursor) stepDone(p, lo, hi int32) {
 	pt := &c.parts[p]
-	for next := lo; next < hi; next++ {
-		n := pt.alg.At(&pt.call, next)
-		if n.Hi-n.Lo > 1 && !pt.lastDependency(next, n.Hi-n.Lo) {
-			continue
+	if lo < hi {
+		first := pt.alg.At(&pt.call, lo)
+		if n := first.Hi - first.Lo; n == 1 || pt.lastDependency(lo, n) {
+			c.issueTransfer(p, lo, &first)
+			for next := lo + 1; next < hi; next++ {
+				c.issueStep(p, next)
+			}
 		}
-		c.issueTransfer(p, next, &n)
 	}
 	if pt.left--; pt.left > 0 {
 		return
@@ -189,7 +214,8 @@ func (c *Cursor) stepDone(p, lo, hi int32) {
 	c.endPart(p)
 }
 
-// lastDependency counts down a step's dependencies and reports the last one.
+// lastDependency counts down the dependencies of a step, and of those that wait with
+// it, and reports the last one.
 func (pt *part) lastDependency(step, deps int32) bool {
 	for i := range pt.partial {
 		if q := &pt.partial[i]; q.step == step {
@@ -210,7 +236,7 @@ func (c *Cursor) endPart(p int32) {
 	in := &c.insts[pt.inst]
 	c.Ended = append(c.Ended, CollectiveEnd{
 		Rank: c.rank, Op: in.op, Site: c.p.Ops[in.op].Site, Group: pt.group.ID, Instance: pt.instance, Start: pt.start, End: c.now,
-		Type: pt.real.Type, Algorithm: pt.real, Root: pt.call.Root, Bytes: pt.call.Bytes,
+		Type: pt.real.Type, Algorithm: pt.real, Root: pt.call.Root, Bytes: pt.call.Bytes, Sent: pt.sent,
 	})
 	in.part = -1
 	c.queue = append(c.queue, pt.inst)

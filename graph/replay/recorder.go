@@ -73,8 +73,9 @@ type Event struct {
 	Context uint64
 	// Bytes is the size of a transfer after scaling, or the traffic of a memory
 	// operation; Work the duration of a compute or memory operation as it was given,
-	// after scaling, in picoseconds.
-	Bytes, Work int64
+	// after scaling, in picoseconds. Written is, of a collective's transfer, the size of
+	// the collective as it was written.
+	Bytes, Work, Written int64
 }
 
 // PortCount counts what a port has sent and received since the start. A packet counts

@@ -63,7 +63,8 @@ type CollectiveTimes struct {
 	Type      graph.CollType
 	Algorithm string
 	GroupSize int
-	Bytes     int64
+	// Bytes is the size as written; of an all-to-allv what all pairs together send.
+	Bytes int64
 	// Transfers and TransferBytes are of one instance.
 	Transfers, TransferBytes int64
 	Count                    int64
@@ -203,6 +204,7 @@ type flightKey struct {
 type flight struct {
 	parts      int32
 	start, end units.Time
+	sent       int64
 	last       CollectiveEnd
 }
 
@@ -251,6 +253,7 @@ func (t *Tally) Join(e *CollectiveEnd) {
 		t.recent = f
 	}
 	f.parts++
+	f.sent += e.Sent
 	f.start, f.end = max(f.start, e.Start), max(f.end, e.End)
 	// The lowest site speaks for the instance, whatever the order of arrival.
 	if e.Site < f.last.Site {
@@ -277,11 +280,17 @@ func (t *Tally) newFlight() *flight {
 func (t *Tally) land(f *flight) {
 	e := &f.last
 	n := int32(t.g.Groups[e.Group].Size())
+	sized := f.sent > 0 // by pair
+	if sized {
+		e.Bytes = f.sent
+	}
 	k := collKey{e.Site, n, e.Bytes, e.Algorithm.Name}
 	c := t.colls[k]
 	if c == nil {
 		c = &CollectiveTimes{Site: e.Site, Type: e.Type, Algorithm: e.Algorithm.Name, GroupSize: int(n), Bytes: e.Bytes}
-		c.Transfers, c.TransferBytes = transfers(t.g, e, n)
+		if c.Transfers, c.TransferBytes = transfers(t.g, e, n); sized {
+			c.TransferBytes = f.sent
+		}
 		t.colls[k] = c
 	}
 	c.Count++

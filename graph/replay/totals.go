@@ -9,7 +9,8 @@ import (
 
 // transfers counts the transfers of one instance and the bytes that they carry.
 func transfers(g *graph.Graph, e *CollectiveEnd, n int32) (count, bytes int64) {
-	return collective.ScaledTotals(e.Algorithm, n, e.Root, e.Bytes, g.ScaleBytes)
+	call := collective.Call{N: n, Root: e.Root, Bytes: e.Bytes, Units: g.Groups[e.Group].Units}
+	return collective.CallTotals(e.Algorithm, call, g.ScaleBytes)
 }
 
 func compareCollectives(a, b CollectiveTimes) int {

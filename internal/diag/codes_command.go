@@ -21,5 +21,8 @@ func commandCodes() []Code {
 		{"E908", "an expectation of the blueprint does not hold",
 			"The blueprint states with `expect` what must be true of its results; after this run it is not.",
 			"expect messages == 16"},
+		{"E920", "records cannot be written",
+			"The folder for record files could not be made, is a file, or cannot be written to. Nothing has been simulated.",
+			"hybrid simulate traces/ --records /proc/records"},
 	}
 }

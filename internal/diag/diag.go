@@ -77,19 +77,61 @@ func (d Diagnostic) headline() string {
 // List collects findings. The zero value is ready to use.
 type List struct {
 	items []Diagnostic
+	// index finds a finding among many.
+	index map[identity]int
+	steps steps
+}
+
+// identity is what equal findings have in common.
+type identity struct {
+	code, message string
+	pos           Pos
 }
 
 // Add appends a finding; one equal to an earlier finding in code, position and
 // message only raises that one's count.
-func (l *List) Add(d Diagnostic) {
-	for i := range l.items {
-		o := &l.items[i]
-		if o.Code == d.Code && o.Pos == d.Pos && o.Message == d.Message {
-			o.Count++
-			return
-		}
+func (l *List) Add(d Diagnostic) { l.add(d) }
+
+// add returns the finding that was added or raised. One that the step has no room for
+// is returned, but not kept.
+func (l *List) add(d Diagnostic) *Diagnostic {
+	if o := l.find(&d); o != nil {
+		o.Count++
+		return o
+	}
+	if !l.steps.admit(d.Severity) {
+		return &d
 	}
 	l.items = append(l.items, d)
+	if l.index != nil {
+		l.index[identity{d.Code, d.Message, d.Pos}] = len(l.items) - 1
+	}
+	return &l.items[len(l.items)-1]
+}
+
+// few is how many findings are searched one by one.
+const few = 32
+
+func (l *List) find(d *Diagnostic) *Diagnostic {
+	if len(l.items) <= few {
+		for i := range l.items {
+			if o := &l.items[i]; o.Code == d.Code && o.Pos == d.Pos && o.Message == d.Message {
+				return o
+			}
+		}
+		return nil
+	}
+	if l.index == nil {
+		l.index = make(map[identity]int, 2*few)
+		for i := range l.items {
+			o := &l.items[i]
+			l.index[identity{o.Code, o.Message, o.Pos}] = i
+		}
+	}
+	if i, ok := l.index[identity{d.Code, d.Message, d.Pos}]; ok {
+		return &l.items[i]
+	}
+	return nil
 }
 
 // Errorf adds an error.
@@ -110,16 +152,7 @@ func (l *List) Infof(code string, pos Pos, format string, args ...any) *Diagnost
 // addf returns the finding that was added or raised, so that notes can be put on
 // it: l.Errorf(...).Note(...).
 func (l *List) addf(s Severity, code string, pos Pos, format string, args ...any) *Diagnostic {
-	d := Diagnostic{Severity: s, Code: code, Pos: pos, Message: fmt.Sprintf(format, args...)}
-	for i := range l.items {
-		o := &l.items[i]
-		if o.Code == d.Code && o.Pos == d.Pos && o.Message == d.Message {
-			o.Count++
-			return o
-		}
-	}
-	l.items = append(l.items, d)
-	return &l.items[len(l.items)-1]
+	return l.add(Diagnostic{Severity: s, Code: code, Pos: pos, Message: fmt.Sprintf(format, args...)})
 }
 
 // Note adds a line to the finding unless it has it already.
@@ -139,6 +172,7 @@ func (l *List) Append(o *List) {
 	for _, d := range o.items {
 		l.Add(d)
 	}
+	l.steps.remarks = append(l.steps.remarks, o.steps.remarks...)
 }
 
 // Len returns the number of distinct findings.
@@ -158,15 +192,20 @@ func (l *List) CountOf(s Severity) int {
 	return n
 }
 
-// All returns the findings ordered by file, line, column and code.
+// All returns the findings ordered by file, line, column and code, and behind them the
+// remarks about warnings that were dropped.
 func (l *List) All() []Diagnostic {
 	out := slices.Clone(l.items)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line),
 			cmp.Compare(a.Pos.Col, b.Pos.Col), cmp.Compare(a.Code, b.Code))
 	})
-	return out
+	return append(out, l.steps.remarks...)
 }
+
+// Remarks returns what is to be said about warnings that were dropped, at the end of
+// what [List.All] returns.
+func (l *List) Remarks() []Diagnostic { return l.steps.remarks }
 
 // Err returns the list as an error if it holds one, else nil.
 func (l *List) Err() error {

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// compareRecords holds record files against the plain run.
+func (r *randomSet) compareRecords(rec recorded) {
+	for _, c := range []struct {
+		record    string
+		want, got []string
+	}{
+		{"chakra-perf", r.flows(), texts(rec.rows("chakra-perf"), "start_time_sec", "sim_time_sec", "sending_app_name", "receiving_app_name", "is_added_synchronization_flow", "flow_comm_size")},
+		{"chakra-completion-stats", r.completions(), texts(rec.rows("chakra-completion-stats"), "chakra_app_logical_id", "chakra_trace_completion_time_us", "chakra_full_payload_bytes_sent", "chakra_full_payload_bytes_received",
+			"num_chakra_sends_completed", "num_chakra_receives_completed", "num_chakra_sends_fully_acked", "num_chakra_computations_completed", "total_chakra_computation_time_us")},
+		{"chakra-comm-collective-stats", r.instances(), texts(slices.DeleteFunc(rec.rows("chakra-comm-collective-stats"), func(m row) bool { return m["pg_size"] == "1" }),
+			"comm_size", "pg_size", "simulation_start_time_us", "simulation_end_time_us", "is_valid")},
+	} {
+		slices.Sort(c.want)
+		slices.Sort(c.got)
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			r.Errorf("%s: rows wanted (-) and written (+):\n%s", c.record, diff)
+		}
+	}
+	r.compareCDF(rec.rows("chakra-cdf"))
+	for rank := range r.plain {
+		r.compareAnnotated(rank, rec.annotated(r.set.t, rank))
+	}
+}
+
+// ackOf is when a send is acknowledged.
+func (r *randomSet) ackOf(n *plainNode) int64 { return r.run.acked(r.run.messages[n.message]) }
+
+// flows are the transfers.
+func (r *randomSet) flows() (out []string) {
+	for _, m := range r.run.messages {
+		sync := m[0].within != nil && m[0].within.barrier
+		out = append(out, fmt.Sprintf("%d %d ChakraApp-%d ChakraApp-%d %v %d", m[0].start, r.run.acked(m), m[0].rank, m[1].rank, sync, m[0].bytes))
+	}
+	return out
+}
+
+// completions count all but the barriers of synchronization.
+func (r *randomSet) completions() (out []string) {
+	for rank := range r.plain {
+		var sends, receives, computations, work, sent, received int64
+		for _, n := range r.run.nodes {
+			switch {
+			case n.rank != rank || n.within != nil && n.within.barrier:
+			case n.kind == sending:
+				sends++
+				sent += n.bytes
+			case n.kind == receiving:
+				receives++
+				received += n.bytes
+			case n.computes:
+				computations++
+				work += n.work
+			}
+		}
+		out = append(out, fmt.Sprint(rank, r.run.finish(rank), sent, received, sends, receives, sends, computations, work))
+	}
+	return out
+}
+
+// instances last from the last participant's start to the last acknowledgement.
+func (r *randomSet) instances() (out []string) {
+	for _, c := range r.run.collectives {
+		if c.barrier || len(c.members) == 1 {
+			continue
+		}
+		var start, end int64
+		for _, p := range c.start {
+			start = max(start, p.end)
+		}
+		for _, n := range r.run.nodes {
+			if n.within == c && n.kind == sending {
+				end = max(end, r.ackOf(n))
+			} else if n.within == c {
+				end = max(end, n.end)
+			}
+		}
+		out = append(out, fmt.Sprint(c.whole, len(c.members), start, end, 1))
+	}
+	return out
+}
+
+// compareCDF counts what is over before each row.
+func (r *randomSet) compareCDF(rows []row) {
+	var last int64
+	for rank := range r.plain {
+		last = max(last, r.run.finish(rank))
+	}
+	if want := int(last/(7*us)) + 1; len(rows) != want {
+		r.Errorf("chakra-cdf: %d rows up to 7 us after %d ps, want %d", len(rows), last, want)
+	}
+	for _, m := range rows {
+		at := m.ps("sim_time_sec")
+		var sends, acked, receives, computations [2]int64
+		see := func(c *[2]int64, over bool) {
+			if c[1]++; over {
+				c[0]++
+			}
+		}
+		for _, n := range r.run.nodes {
+			switch {
+			case n.within != nil && n.within.barrier:
+			case n.kind == sending:
+				see(&sends, n.end < at)
+				see(&acked, r.ackOf(n) < at)
+			case n.kind == receiving:
+				see(&receives, n.end < at)
+			case n.computes:
+				see(&computations, n.end < at)
+			}
+		}
+		for column, c := range map[string][2]int64{"CDF_chakra_sends_completed": sends, "CDF_chakra_sends_fully_acked": acked,
+			"CDF_chakra_receives_completed": receives, "CDF_chakra_computations_completed": computations} {
+			want := 1.0
+			if c[1] > 0 {
+				want = float64(c[0]) / float64(c[1])
+			}
+			if got := fraction(m[column]); got < want-1e-6 || got > want+1e-6 {
+				r.Errorf("%s at %d ps: %f, want %f", column, at, got, want)
+			}
+		}
+	}
+}
+
+// compareAnnotated holds the times of the trace's own nodes against the plain run, in
+// whole microseconds; a send ends when it is acknowledged.
+func (r *randomSet) compareAnnotated(rank int, nodes map[string]annotatedNode) {
+	for name, p := range r.want {
+		id, ok := strings.CutPrefix(name, fmt.Sprint(rank, "."))
+		if !ok {
+			continue
+		}
+		start, end := p[0].start, p[1].end
+		if p[0] != p[1] { // the end of a collective
+			start = end
+		}
+		if p[0].kind == sending {
+			end = r.ackOf(p[0])
+		}
+		if got, want := nodes[id].S+" "+nodes[id].E, fmt.Sprintf("%013d %013d", start/us, end/us); got != want {
+			r.Errorf("node %s is annotated with %s, want %s", name, got, want)
+		}
+	}
+}
