@@ -185,7 +185,7 @@ func TestExecutionPreparedForm(t *testing.T) {
 
 // follow runs prepared traces plainly.
 func follow(traces []preparedTrace, crossing func(a, b int) int64) *plainRun {
-	r := &plainRun{messages: map[string][2]*plainNode{}, crossing: crossing}
+	r := &plainRun{crossing: crossing}
 	for _, tr := range traces {
 		nodes := map[uint64]*plainNode{}
 		instance := map[uint64]string{}
@@ -205,11 +205,9 @@ func follow(traces []preparedTrace, crossing func(a, b int) int64) *plainRun {
 			}
 			switch {
 			case n.Kind == "send":
-				p.kind, p.message = sending, key(tr.Rank, *n.Partner)
-				r.messages[p.message] = [2]*plainNode{p, r.messages[p.message][1]}
+				p.kind, p.peer, p.key = sending, *n.Partner, key(tr.Rank, *n.Partner)
 			case n.Kind == "recv":
-				p.kind, p.message = receiving, key(*n.Partner, tr.Rank)
-				r.messages[p.message] = [2]*plainNode{r.messages[p.message][0], p}
+				p.kind, p.peer, p.key = receiving, *n.Partner, key(*n.Partner, tr.Rank)
 			case n.Kind == "compute" && !n.HostCPU:
 				p.kind = computing
 			}

@@ -32,14 +32,13 @@ func (r *randomSet) compareRecords(rec recorded) {
 	}
 }
 
-// ackOf is when a send is acknowledged.
-func (r *randomSet) ackOf(n *plainNode) int64 { return r.run.acked(r.run.messages[n.message]) }
-
 // flows are the transfers.
 func (r *randomSet) flows() (out []string) {
-	for _, m := range r.run.messages {
-		sync := m[0].within != nil && m[0].within.barrier
-		out = append(out, fmt.Sprintf("%d %d ChakraApp-%d ChakraApp-%d %v %d", m[0].start, r.run.acked(m), m[0].rank, m[1].rank, sync, m[0].bytes))
+	for _, n := range r.run.nodes {
+		if n.kind == sending {
+			sync := n.within != nil && n.within.barrier
+			out = append(out, fmt.Sprintf("%d %d ChakraApp-%d ChakraApp-%d %v %d", n.start, r.run.acked(n), n.rank, n.peer, sync, n.bytes))
+		}
 	}
 	return out
 }
@@ -79,7 +78,7 @@ func (r *randomSet) instances() (out []string) {
 		}
 		for _, n := range r.run.nodes {
 			if n.within == c && n.kind == sending {
-				end = max(end, r.ackOf(n))
+				end = max(end, r.run.acked(n))
 			} else if n.within == c {
 				end = max(end, n.end)
 			}
@@ -111,7 +110,7 @@ func (r *randomSet) compareCDF(rows []row) {
 			case n.within != nil && n.within.barrier:
 			case n.kind == sending:
 				see(&sends, n.end < at)
-				see(&acked, r.ackOf(n) < at)
+				see(&acked, r.run.acked(n) < at)
 			case n.kind == receiving:
 				see(&receives, n.end < at)
 			case n.computes:
@@ -144,7 +143,7 @@ func (r *randomSet) compareAnnotated(rank int, nodes map[string]annotatedNode) {
 			start = end
 		}
 		if p[0].kind == sending {
-			end = r.ackOf(p[0])
+			end = r.run.acked(p[0])
 		}
 		if got, want := nodes[id].S+" "+nodes[id].E, fmt.Sprintf("%013d %013d", start/us, end/us); got != want {
 			r.Errorf("node %s is annotated with %s, want %s", name, got, want)

@@ -166,6 +166,13 @@ func TestExecutionRecords(t *testing.T) {
 			"ChakraGenerator.ChakraApp 1 13245760 8192 12288 2 3 2 0 0",
 		}, texts(rows, completionColumns...))
 	})
+	// What was received is what was sent, whatever the receive says.
+	t.Run("sizes that differ", func(t *testing.T) {
+		s := traces(t, 2)
+		s.send(0, 1, 4500, 1)
+		s.recv(1, 0, 69, 1)
+		same(t, []string{"4500 0", "0 4500"}, texts(s.record().rows("chakra-completion-stats"), "chakra_full_payload_bytes_sent", "chakra_full_payload_bytes_received"))
+	})
 	// The first participant starts at 11,081.92 ns, the last at 11,581.92. Bandwidth alone
 	// takes 2 x 8,192 B x 8 x 1 / (2 x 400 Gbit/s) = 163.84 ns; 1663.84 / 163.84 = 10.155273.
 	t.Run("collective stats", func(t *testing.T) {

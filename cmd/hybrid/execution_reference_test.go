@@ -12,7 +12,8 @@ import (
 // latency, and acknowledged after another. It shares no code with what it is held against.
 type plainRun struct {
 	nodes       []*plainNode
-	messages    map[string][2]*plainNode
+	posted      map[string]*[2][]*plainNode // sends and receives by matching key
+	ambiguous   bool                        // two of a key at one instant
 	collectives []*plainCollective
 	share       []plainShare
 	half        bool // sizes are halved
@@ -22,6 +23,9 @@ type plainRun struct {
 
 // latency is the time from the send to the receive.
 func (r *plainRun) latency(a, b int) int64 {
+	if a == b {
+		return 0
+	}
 	if r.crossing != nil {
 		if x := r.crossing(a, b); x > 0 {
 			return x
@@ -30,10 +34,8 @@ func (r *plainRun) latency(a, b int) int64 {
 	return 500 * ns
 }
 
-// acked is when a transfer is acknowledged.
-func (r *plainRun) acked(m [2]*plainNode) int64 {
-	return m[0].start + 2*r.latency(m[0].rank, m[1].rank)
-}
+// acked is when a send is acknowledged.
+func (r *plainRun) acked(n *plainNode) int64 { return n.start + 2*r.latency(n.rank, n.peer) }
 
 func (r *plainRun) scaled(bytes int64) int64 {
 	if r.half {
@@ -56,7 +58,8 @@ type plainNode struct {
 	rank           int
 	kind           plainKind
 	work           int64
-	message        string
+	peer           int
+	key            string // of matching
 	bytes          int64
 	deps           []*plainNode
 	started, known bool
@@ -74,10 +77,8 @@ func (r *plainRun) add(rank int, kind plainKind, work int64, deps ...*plainNode)
 // move adds a transfer: a send behind after, and a receive behind before.
 func (r *plainRun) move(from, to int, bytes int64, after, before []*plainNode) (s, d *plainNode) {
 	s, d = r.add(from, sending, 0, after...), r.add(to, receiving, 0, before...)
-	s.message = fmt.Sprint("transfer ", len(r.messages))
-	d.message = s.message
-	s.bytes, d.bytes = bytes, bytes
-	r.messages[s.message] = [2]*plainNode{s, d}
+	s.peer, s.bytes, s.key = to, bytes, fmt.Sprint("transfer ", len(r.nodes))
+	d.peer, d.bytes, d.key = from, bytes, s.key
 	return s, d
 }
 
@@ -180,16 +181,30 @@ func (r *plainRun) start(n *plainNode, now int64) {
 		}
 	case sending:
 		n.known, n.end = true, now
-		r.meet(r.messages[n.message])
+		r.post(n, 0)
 	case receiving:
-		r.meet(r.messages[n.message])
+		r.post(n, 1)
 	}
 }
 
-// meet ends a receive once both it and its send have started.
-func (r *plainRun) meet(m [2]*plainNode) {
-	if m[0].started && m[1].started {
-		m[1].known, m[1].end = true, max(m[1].start, m[0].start+r.latency(m[0].rank, m[1].rank))
+// post matches the k-th send of a key with its k-th receive, whose end is then known.
+func (r *plainRun) post(n *plainNode, side int) {
+	if r.posted == nil {
+		r.posted = map[string]*[2][]*plainNode{}
+	}
+	q := r.posted[n.key]
+	if q == nil {
+		q = new([2][]*plainNode)
+		r.posted[n.key] = q
+	}
+	k := len(q[side])
+	if k > 0 && q[side][k-1].start == n.start {
+		r.ambiguous = true
+	}
+	q[side] = append(q[side], n)
+	if k < len(q[1-side]) {
+		s, d := q[0][k], q[1][k]
+		d.known, d.end, d.bytes = true, max(d.start, s.start+r.latency(s.rank, d.rank)), s.bytes
 	}
 }
 
@@ -223,13 +238,18 @@ func (r *plainRun) finish(rank int) int64 {
 			end = max(end, n.end)
 		}
 	}
-	for _, m := range r.messages {
-		scaleUp := r.crossing != nil && r.crossing(m[0].rank, m[1].rank) > 0
-		if m[0].rank == rank || m[1].rank == rank && !scaleUp {
-			end = max(end, r.acked(m))
+	for _, n := range r.nodes {
+		scaleUp := r.crossing != nil && r.crossing(n.rank, n.peer) > 0
+		if n.kind == sending && (n.rank == rank || n.peer == rank && !scaleUp) {
+			end = max(end, r.acked(n))
 		}
 	}
 	return end
+}
+
+// finished reports whether every node has ended.
+func (r *plainRun) finished() bool {
+	return !slices.ContainsFunc(r.nodes, func(n *plainNode) bool { return !n.known })
 }
 
 // plainCollective is an instance of a collective: its members in order, and what each
