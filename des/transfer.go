@@ -128,6 +128,9 @@ func (d *domain) receive(now units.Time, at int32) {
 func (d *domain) meet(now units.Time, at, in int32) {
 	a := d.arrived[in]
 	d.arrived[in].next, d.freeArr = d.freeArr, in
+	if told := d.ops[at].told; told != 0 { // what was sent counts, not what the receive expected
+		d.told[told].Bytes = a.bytes
+	}
 	switch a.via {
 	case netEager:
 		d.received(now, at)

@@ -71,8 +71,8 @@ type Event struct {
 	// together again, of a collective [ContextCollective] says which it is.
 	Tag     int32
 	Context uint64
-	// Bytes is the size of a transfer after scaling, or the traffic of a memory
-	// operation; Work the duration of a compute or memory operation as it was given,
+	// Bytes is the size of a transfer after scaling, of a receive that has ended the size
+	// of what was sent, or the traffic of a memory operation; Work the duration of a compute or memory operation as it was given,
 	// after scaling, in picoseconds. Written is, of a collective's transfer, the size of
 	// the collective as it was written.
 	Bytes, Work, Written int64
