@@ -36,7 +36,7 @@ type preparedNode struct {
 // name.
 func (s *traceSet) prepared(args ...string) []preparedTrace {
 	s.t.Helper()
-	status, stdout, stderr := invoke(s.t.Context(), "", append([]string{"graph", s.write(), "-o", "json"}, args...)...)
+	status, stdout, stderr := invoke(s.t.Context(), "", append([]string{"graph", s.write(), "--network", executionNetwork(s.t), "-o", "json"}, args...)...)
 	if status != exitDone {
 		s.t.Fatalf("status %d: %s", status, stderr)
 	}

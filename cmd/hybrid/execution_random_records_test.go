@@ -6,36 +6,57 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // compareRecords holds record files against the plain run.
 func (r *randomSet) compareRecords(rec recorded) {
-	for _, c := range []struct {
-		record    string
-		want, got []string
-	}{
-		{"chakra-perf", r.flows(), texts(rec.rows("chakra-perf"), "start_time_sec", "sim_time_sec", "sending_app_name", "receiving_app_name", "is_added_synchronization_flow", "flow_comm_size")},
-		{"chakra-completion-stats", r.completions(), texts(rec.rows("chakra-completion-stats"), "chakra_app_logical_id", "chakra_trace_completion_time_us", "chakra_full_payload_bytes_sent", "chakra_full_payload_bytes_received",
-			"num_chakra_sends_completed", "num_chakra_receives_completed", "num_chakra_sends_fully_acked", "num_chakra_computations_completed", "total_chakra_computation_time_us")},
-		{"chakra-comm-collective-stats", r.instances(), texts(slices.DeleteFunc(rec.rows("chakra-comm-collective-stats"), func(m row) bool { return m["pg_size"] == "1" }),
-			"comm_size", "pg_size", "simulation_start_time_us", "simulation_end_time_us", "is_valid")},
-	} {
-		slices.Sort(c.want)
-		slices.Sort(c.got)
-		if diff := cmp.Diff(c.want, c.got); diff != "" {
-			r.Errorf("%s: rows wanted (-) and written (+):\n%s", c.record, diff)
-		}
-	}
+	r.compareRows("chakra-perf", r.flows(), texts(rec.rows("chakra-perf"), flowColumns...))
+	r.compareRows("chakra-completion-stats", r.completions(), texts(rec.rows("chakra-completion-stats"), completionColumns[1:]...))
+	several := slices.DeleteFunc(rec.rows("chakra-comm-collective-stats"), func(m row) bool { return m["pg_size"] == "1" })
+	r.compareRows("chakra-comm-collective-stats", r.instances(), texts(several, "comm_size", "pg_size", "simulation_start_time_us", "simulation_end_time_us", "is_valid"))
 	r.compareCDF(rec.rows("chakra-cdf"))
 	for rank := range r.plain {
 		r.compareAnnotated(rank, rec.annotated(r.set.t, rank))
 	}
 }
 
+var flowColumns = []string{"start_time_sec", "sim_time_sec", "sending_app_name", "receiving_app_name", "is_added_synchronization_flow", "flow_comm_size"}
+
+func (r *randomSet) compareRows(record string, want, got []string) {
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.Errorf("%s: rows wanted (-) and written (+):\n%s", record, diff)
+	}
+}
+
+// compareStopped stops the run at some time at which nothing happens, and holds what was
+// recorded until then against the plain run.
+func (r *randomSet) compareStopped(args []string) {
+	r.stop = rapid.Int64Range(0, 40).Draw(r.T, "stop")*500*ns + 1
+	rec := r.set.record(append(args, "--stop-at", fmt.Sprint(r.stop, "ps"))...)
+	ended := 0
+	for rank := range r.plain {
+		if r.by(r.run.finish(rank)) {
+			ended++
+		}
+		r.compareAnnotated(rank, rec.annotated(r.set.t, rank))
+	}
+	if stopped := rec.report.Verdict == "stopped" && rec.status == exitFailed; stopped == (ended == len(r.plain)) {
+		r.Errorf("status %d, verdict %q, but %d of %d ranks have ended", rec.status, rec.report.Verdict, ended, len(r.plain))
+	}
+	r.compareRows("chakra-perf", r.flows(), texts(rec.rows("chakra-perf"), flowColumns...))
+	r.compareRows("chakra-completion-stats", r.completions(), texts(rec.rows("chakra-completion-stats"), completionColumns[1:]...))
+}
+
+// by reports whether something at t has happened when the run is over.
+func (r *randomSet) by(t int64) bool { return r.stop == 0 || t <= r.stop }
+
 // flows are the transfers.
 func (r *randomSet) flows() (out []string) {
 	for _, n := range r.run.nodes {
-		if n.kind == sending {
+		if n.kind == sending && r.by(r.run.acked(n)) {
 			sync := n.within != nil && n.within.barrier
 			out = append(out, fmt.Sprintf("%d %d ChakraApp-%d ChakraApp-%d %v %d", n.start, r.run.acked(n), n.rank, n.peer, sync, n.bytes))
 		}
@@ -46,22 +67,28 @@ func (r *randomSet) flows() (out []string) {
 // completions count all but the barriers of synchronization.
 func (r *randomSet) completions() (out []string) {
 	for rank := range r.plain {
-		var sends, receives, computations, work, sent, received int64
+		var sent, received, sends, receives, acked, computations, work int64
 		for _, n := range r.run.nodes {
+			if n.rank != rank || n.within != nil && n.within.barrier || !r.by(n.end) {
+				continue
+			}
 			switch {
-			case n.rank != rank || n.within != nil && n.within.barrier:
 			case n.kind == sending:
-				sends++
-				sent += n.bytes
+				sends, sent = sends+1, sent+n.bytes
+				if r.by(r.run.acked(n)) {
+					acked++
+				}
 			case n.kind == receiving:
-				receives++
-				received += n.bytes
+				receives, received = receives+1, received+n.bytes
 			case n.computes:
-				computations++
-				work += n.work
+				computations, work = computations+1, work+n.work
 			}
 		}
-		out = append(out, fmt.Sprint(rank, r.run.finish(rank), sent, received, sends, receives, sends, computations, work))
+		at := r.run.finish(rank)
+		if !r.by(at) {
+			at = r.stop
+		}
+		out = append(out, fmt.Sprint(rank, at, sent, received, sends, receives, acked, computations, work))
 	}
 	return out
 }
@@ -145,8 +172,16 @@ func (r *randomSet) compareAnnotated(rank int, nodes map[string]annotatedNode) {
 		if p[0].kind == sending {
 			end = r.run.acked(p[0])
 		}
-		if got, want := nodes[id].S+" "+nodes[id].E, fmt.Sprintf("%013d %013d", start/us, end/us); got != want {
+		if got, want := nodes[id].S+" "+nodes[id].E, r.stamp(start)+" "+r.stamp(end); got != want {
 			r.Errorf("node %s is annotated with %s, want %s", name, got, want)
 		}
 	}
+}
+
+// stamp is a time in an annotated trace, or the place of one that did not come.
+func (r *randomSet) stamp(t int64) string {
+	if !r.by(t) {
+		return "XXXXXXXXXXXXX"
+	}
+	return fmt.Sprintf("%013d", t/us)
 }

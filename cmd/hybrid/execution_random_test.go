@@ -117,6 +117,7 @@ type randomSet struct {
 	serialize bool
 	synch     bool
 	collected bool
+	stop      int64 // 0 for none
 }
 
 func (r *randomSet) duration(micros uint64) int64 { return r.run.scaled(int64(micros)) * us }
@@ -291,7 +292,7 @@ func (r *randomSet) drawMapping(ranks int) string {
 
 // noSizes is a rate at which nothing takes as much as half a picosecond, which is the
 // unit of time where no fraction of it fits.
-const noSizes = "fabric.link.rate=999999937Gbps"
+const noSizes = "999999937Gbps"
 
 // Random traces take, node by node and rank by rank, the times that the rules give when
 // they are followed in the plainest way.
@@ -302,7 +303,7 @@ func TestExecutionFollowsTheRules(t *testing.T) {
 			last: map[[2]int]*plainNode{}, serialize: rapid.Bool().Draw(rt, "serialize"), synch: rapid.Bool().Draw(rt, "synchronize"),
 			collected: rapid.IntRange(0, 3).Draw(rt, "collected") == 0}
 		r.run.half = rapid.IntRange(0, 3).Draw(rt, "half") == 0
-		args := []string{"-q", "--set", noSizes, fmt.Sprint("--serialize=", r.serialize), fmt.Sprint("--synchronize=", r.synch), fmt.Sprint("--cores=", rapid.IntRange(1, 3).Draw(rt, "cores"))}
+		args := []string{"-q", "--set", "fabric.link.rate=" + noSizes, "--set", "levels.inter_node.hockney.bandwidth=" + noSizes, fmt.Sprint("--serialize=", r.serialize), fmt.Sprint("--synchronize=", r.synch), fmt.Sprint("--cores=", rapid.IntRange(1, 3).Draw(rt, "cores"))}
 		if r.collected {
 			args = append(args, "--trace-family", "collected")
 		}
@@ -367,18 +368,26 @@ func (r *randomSet) compare(args []string) {
 		}
 		return
 	}
-	rec := r.set.record(append(args, "--record-interval", "7us")...)
+	if rapid.IntRange(0, 3).Draw(r.T, "stopped") == 0 {
+		r.compareStopped(args)
+		return
+	}
+	r.set.command = "compare"
+	rec := r.set.record(append(args, "--record-interval", "7us", "--models", "hockney")...)
+	r.set.command = ""
 	o := rec.outcome
 	if o.status != exitDone {
 		r.Fatalf("status %d: %s", o.status, o.stderr)
 	}
-	took := map[string]int64{}
+	took := map[string]map[string]int64{}
 	for _, op := range o.report.Operations {
-		took[op.Name] = op.Total["packet"]
+		took[op.Name] = op.Total
 	}
 	for name, p := range r.want {
-		if got, want := took[name], p[1].end-p[0].start; got != want {
-			r.Errorf("node %s takes %d ps, want %d", name, got, want)
+		for _, model := range []string{"packet", "hockney"} {
+			if got, want := took[name][model], p[1].end-p[0].start; got != want {
+				r.Errorf("node %s takes %d ps in the %s run, want %d", name, got, model, want)
+			}
 		}
 	}
 	for rank := range ranks {

@@ -188,7 +188,8 @@ func TestPairSizesAreNotStored(t *testing.T) {
 		})
 		return testing.AllocsPerRun(1, func() { instantly(NewCursor(Config{Graph: g}, algs, 0), nil) })
 	}
-	if few, many := run(10), run(1000); many > few {
+	// The runtime's own allocations are counted too, so a few more mean nothing.
+	if few, many := run(10), run(1000); many > few+10 {
 		t.Errorf("%v allocations for 1000 instances, %v for 10", many, few)
 	}
 }
