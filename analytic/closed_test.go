@@ -140,6 +140,18 @@ func TestLogGPClosedForms(t *testing.T) {
 	}
 }
 
+// Rank 4 of 13 has a subtree of 4 and rank 8 one of 5, and both are ready at the same time:
+// rank 4 sends first, and the root has the longer message last.
+func TestGatherTie(t *testing.T) {
+	p := networks.LogGPPiece{L: 8, Overhead: 154, Gap: 158, G: units.Int(1), O: units.Int(2)}
+	level := &networks.Level{EagerLimit: 1 << 40, LogGP: []networks.LogGPPiece{p}, Hockney: []networks.HockneyPiece{{Latency: 316, PerByte: p.G}}}
+	want, ok := ClosedForm("loggp", graph.Gather, "binomial", 13, 1, level)
+	r := run(t, "loggp", Job{Graph: collectiveGraph(t, graph.Gather, "binomial", 13, 0, 1), Network: oneLevel(level)})
+	if got := r.Clock.PS(r.Makespan); !ok || got != want || want != 1119 {
+		t.Errorf("walk %d ps, form %d ps, %v; want 1119", got, want, ok)
+	}
+}
+
 // Units of every size that divides N, with members dealt out in turn.
 func TestHierarchicalClosedForms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

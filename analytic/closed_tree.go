@@ -88,6 +88,7 @@ func binomialUpLogGP(c *coll) *big.Rat {
 	var up func(l int64) *big.Rat
 	up = func(l int64) *big.Rat {
 		all := subtrees(l)
+		slices.Reverse(all) // the nearest rank has the smallest subtree
 		slices.SortStableFunc(all, func(a, b int64) int { return known.of(a, up).Cmp(known.of(b, up)) })
 		free, end := new(big.Rat), new(big.Rat)
 		for _, child := range all {

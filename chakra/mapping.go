@@ -89,6 +89,11 @@ func ParseMapping(file string, text []byte, list *diag.List) *Mapping {
 		p.list.Errorf("E720", diag.Pos{File: file}, "%d bytes, more than the limit of %d", len(text), MaxMappingFile)
 		return nil
 	}
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		p.fail(1, "the file is in UTF-16; save it as UTF-8")
+		p.flush()
+		return nil
+	}
 	number := 0
 	for line := range bytes.Lines(text) {
 		number++
@@ -138,6 +143,10 @@ func (p *mappingParser) fail(line int, format string, args ...any) {
 
 // line reads one line without its end.
 func (p *mappingParser) line(number int, line []byte) {
+	if number == 1 && bytes.HasPrefix(line, []byte("\xef\xbb\xbf")) {
+		p.fail(number, "a byte order mark; save the file as UTF-8 without one")
+		return
+	}
 	if p.first && bytes.HasPrefix(line, []byte{'@'}) {
 		p.second = true
 	}

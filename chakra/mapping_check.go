@@ -3,7 +3,6 @@ package chakra
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"hybrid/internal/diag"
 )
@@ -117,37 +116,4 @@ func (p *mappingParser) missing() {
 			return
 		}
 	}
-}
-
-// Text returns the mapping in the form that [ParseMapping] reads, ranks in order.
-func (m *Mapping) Text() []byte {
-	var b []byte
-	for r, server := range m.Server {
-		b = strconv.AppendInt(b, int64(r), 10)
-		b = strconv.AppendUint(append(b, ' '), uint64(server), 10)
-		if g := m.Group[r]; g >= 0 {
-			b = strconv.AppendUint(append(b, ' '), uint64(m.Groups[g].ID), 10)
-			b = strconv.AppendUint(append(b, ' '), uint64(m.Subgroup[r]), 10)
-		}
-		b = append(b, '\n')
-	}
-	if len(m.Groups) > 0 {
-		b = append(b, "@ group, Gbps, switch ns, cable ns\n"...)
-	}
-	for _, g := range m.Groups {
-		b = strconv.AppendUint(b, uint64(g.ID), 10)
-		b = append(append(b, ' '), g.Gbps...)
-		b = append(appendNanos(append(b, ' '), g.Hop), ' ')
-		b = append(appendNanos(b, g.Cable), '\n')
-	}
-	return b
-}
-
-// appendNanos prints picoseconds in nanoseconds without loss.
-func appendNanos(b []byte, ps int64) []byte {
-	b = strconv.AppendInt(b, ps/1000, 10)
-	if f := ps % 1000; f > 0 {
-		b = append(b, '.', byte('0'+f/100), byte('0'+f/10%10), byte('0'+f%10))
-	}
-	return b
 }

@@ -38,6 +38,11 @@
 //     in turn, one packet each. A queue pair that becomes ready goes to the end of the
 //     round, as does one that has sent a packet and has more.
 //
+// A rank whose whole progress is one compute or memory operation cannot be disturbed until
+// that ends. The engine does such operations at once, however far beyond the window, and
+// keeps what follows them for its time (see ahead.go); with a recorder, or a time to stop
+// at, not beyond the window. Nothing of the order above changes.
+//
 // Invariants:
 //
 //  1. Results do not depend on the number of threads, the order in which processes are

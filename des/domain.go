@@ -36,6 +36,11 @@ type domain struct {
 	issues  []replay.Issue
 	ended   []int32
 
+	// The latest transfer inside the node; see path.
+	lastPath  localPath
+	pathOf    pathKey
+	pathKnown bool
+
 	records  bool           // a recorder is to be told
 	told     []replay.Event // of operations that it will hear of again
 	freeTold []int32
@@ -52,6 +57,7 @@ type rank struct {
 	end      units.Time // of the latest operation
 	acked    units.Time // when the latest transfer inside the node arrived
 	digest   uint64
+	kept     []replay.Issue // to start later (see ahead)
 }
 
 // op is an operation that the rank's cursor has issued and that has not ended.
@@ -71,12 +77,13 @@ type op struct {
 
 // Kinds of events, which order those of one operation.
 const (
-	eventBegin = iota // the rank starts
-	eventShare        // an operation that shares the accelerator ends
-	eventEnd          // any other operation ends
-	eventPost         // the host processor has prepared a send
-	eventAck          // a transfer inside the node counts as acknowledged
-	eventKinds = 8
+	eventBegin  = iota // the rank starts
+	eventShare         // an operation that shares the accelerator ends
+	eventEnd           // any other operation ends
+	eventPost          // the host processor has prepared a send
+	eventAck           // a transfer inside the node counts as acknowledged
+	eventResume        // a rank goes on that was ahead
+	eventKinds  = 8
 )
 
 // orderBits is how many bits of an event's key count a rank's operations.
@@ -130,14 +137,17 @@ func (d *domain) handle(e sim.Event) {
 	case eventShare:
 		cpu := &d.ranks[e.Arg].cpu
 		d.ended = cpu.End(e.T, e.Kind/eventKinds, d.ended[:0])
-		if len(d.ended) == 0 {
+		if len(d.ended) == 0 { // an answer that became void
+			d.w.Events--
 			return
 		}
 		for _, o := range d.ended {
 			d.end(e.T, o)
 		}
-		next, version := cpu.Next()
-		d.expectShare(e.Arg, next, version)
+		if cpu.Valid(e.Kind / eventKinds) { // else one that began since has a later answer
+			next, version := cpu.Next()
+			d.expectShare(e.Arg, next, version)
+		}
 	case eventEnd:
 		d.end(e.T, e.Arg)
 	case eventPost:
@@ -146,6 +156,8 @@ func (d *domain) handle(e sim.Event) {
 		if d.w.Events--; e.Arg != 0 { // not a matter of the simulation
 			d.tellAcked(d.books, e.Arg, e.T)
 		}
+	case eventResume:
+		d.resume(e.T, e.Arg)
 	}
 }
 
@@ -162,12 +174,12 @@ func (d *domain) expectShare(rank int32, next units.Time, version uint32) {
 
 // end completes an operation and starts what waited for it.
 func (d *domain) end(now units.Time, at int32) {
-	o := d.ops[at]
+	o := &d.ops[at] // nothing takes its place before the next operation starts
 	if sim.Invariants && (!o.live || now < o.start || now < d.w.Start || now >= d.w.End) {
-		panic(fmt.Sprintf("des: operation %+v ends at %d in the window from %d to %d", o, now, d.w.Start, d.w.End))
+		panic(fmt.Sprintf("des: operation %+v ends at %d in the window from %d to %d", *o, now, d.w.Start, d.w.End))
 	}
-	d.ops[at].live = false
-	d.ops[at].next, d.freeOp = d.freeOp, at
+	o.live = false
+	o.next, d.freeOp = d.freeOp, at
 	r := &d.ranks[o.rank]
 	switch {
 	case o.kind == graph.Send || o.kind == graph.Recv:
@@ -198,14 +210,23 @@ func digest(h, word uint64) uint64 {
 func (d *domain) follow(now units.Time, at int32, issues []replay.Issue) {
 	d.issues = issues
 	r := &d.ranks[at]
+	d.note(now, r)
+	if d.alone(r) {
+		d.ahead(now, at)
+		return
+	}
+	for i := range issues {
+		d.start(now, at, &issues[i])
+	}
+}
+
+// note takes the collective parts that ended, and the end of a rank.
+func (d *domain) note(now units.Time, r *rank) {
 	for i := range r.cursor.Ended {
 		e := &r.cursor.Ended[i]
 		d.books.tally.Op(e.Site, e.Start, e.End)
 		d.books.ended = append(d.books.ended, *e)
 		r.end = max(r.end, e.End)
-	}
-	for i := range issues {
-		d.start(now, at, &issues[i])
 	}
 	if d.records && r.cursor.Finished() {
 		d.books.events = append(d.books.events, rankEnded(r.id, now))
@@ -218,8 +239,10 @@ func (d *domain) start(now units.Time, at int32, is *replay.Issue) {
 	r.issued++
 	i := d.newOp()
 	o := &d.ops[i]
-	*o = op{handle: is.Handle, rank: at, site: is.Site, peer: is.Peer, tag: is.Tag, program: is.Op, kind: is.Kind, flags: is.Flags,
-		inCollective: is.InCollective, live: true, start: now, seq: r.issued, context: is.Context, bytes: is.Bytes}
+	// Field by field: a composite literal goes through the stack and stalls.
+	o.handle, o.rank, o.site, o.peer, o.tag, o.program, o.told = is.Handle, at, is.Site, is.Peer, is.Tag, is.Op, 0
+	o.kind, o.flags, o.inCollective, o.shared, o.live = is.Kind, is.Flags, is.InCollective, false, true
+	o.start, o.seq, o.context, o.bytes = now, r.issued, is.Context, is.Bytes
 	if d.records {
 		o.told = d.tellStart(now, r, is)
 	}

@@ -22,6 +22,7 @@ type recording struct {
 
 	events, ordered []replay.Event
 	order           []eventKey
+	placed, spare   []placed
 	parts           []replay.CollectiveEnd
 	ranks           []rankRecord
 	ended           []replay.Event // of the window
@@ -178,20 +179,6 @@ func (r *run) orderEvents() []replay.Event {
 		rec.sort()
 	}
 	return rec.ordered
-}
-
-// sort puts the events in order.
-func (rec *recording) sort() {
-	rec.order = rec.order[:0]
-	for i := range rec.events {
-		e := &rec.events[i]
-		rec.order = append(rec.order, eventKey{t: e.T, seq: e.Seq, rank: e.Rank, at: int32(i), kind: e.Kind})
-	}
-	slices.SortFunc(rec.order, eventKey.compare)
-	rec.ordered = rec.ordered[:0]
-	for i := range rec.order {
-		rec.ordered = append(rec.ordered, rec.events[rec.order[i].at])
-	}
 }
 
 // endRanks moves the end of each rank to when the last acknowledgement that it waits

@@ -69,13 +69,13 @@ func BenchmarkReplay(b *testing.B) {
 		ops     int64
 		g       func() *graph.Graph
 	}{
-		{"program=compute-loop/ranks=1", 1, 200_000, func() *graph.Graph { return computeLoop(b, 1, 200_000) }},
-		{"program=compute-loop/ranks=4", 1, 4 * 50_000, func() *graph.Graph { return computeLoop(b, 4, 50_000) }},
-		{"program=compute-loop/ranks=64", 8, 64 * 3_000, func() *graph.Graph { return computeLoop(b, 64, 3_000) }},
-		{"program=compute-chain/ranks=4", 1, 4 * 50_000, func() *graph.Graph { return computeChain(b, 4, 50_000) }},
-		{"program=local-sends/ranks=8", 8, 8 * 2 * 10_000, func() *graph.Graph { return shiftLoop(b, 8, 10_000) }},
-		{"program=local-ring/ranks=64", 64, 64 * 2 * 2 * 63 * 10, func() *graph.Graph { return repeated(b, 64, graph.AllReduce, "ring", 64*1024, 10) }},
-		{"program=local-tree/ranks=64", 64, 2 * 2 * 63 * 1000, func() *graph.Graph { return repeated(b, 64, graph.AllReduce, "tree", 1024, 1000) }},
+		{"program=compute-loop/ranks=1", 1, 40_000, func() *graph.Graph { return computeLoop(b, 1, 40_000) }},
+		{"program=compute-loop/ranks=4", 1, 4 * 10_000, func() *graph.Graph { return computeLoop(b, 4, 10_000) }},
+		{"program=compute-loop/ranks=64", 8, 64 * 600, func() *graph.Graph { return computeLoop(b, 64, 600) }},
+		{"program=compute-chain/ranks=4", 1, 4 * 10_000, func() *graph.Graph { return computeChain(b, 4, 10_000) }},
+		{"program=local-sends/ranks=8", 8, 8 * 2 * 2_000, func() *graph.Graph { return shiftLoop(b, 8, 2_000) }},
+		{"program=local-ring/ranks=64", 64, 64 * 2 * 2 * 63 * 2, func() *graph.Graph { return repeated(b, 64, graph.AllReduce, "ring", 64*1024, 2) }},
+		{"program=local-tree/ranks=64", 64, (2*2*63 + 64) * 150, func() *graph.Graph { return repeated(b, 64, graph.AllReduce, "tree", 1024, 150) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			j := job(b, c.g(), network(b, star, "{rate: 400Gbps, delay: 1us}", roce), c.perNode)

@@ -5,6 +5,7 @@ import (
 	"hybrid/des/sim"
 	"hybrid/graph"
 	"hybrid/internal/units"
+	"hybrid/networks"
 )
 
 // arrival is a message, or the announcement of one, that has reached its node and
@@ -126,8 +127,8 @@ func (d *domain) receive(now units.Time, at int32) {
 
 // meet continues when a message and its receive have found each other.
 func (d *domain) meet(now units.Time, at, in int32) {
-	a := d.arrived[in]
-	d.arrived[in].next, d.freeArr = d.freeArr, in
+	a := &d.arrived[in] // nothing takes its place before the next message arrives
+	a.next, d.freeArr = d.freeArr, in
 	if told := d.ops[at].told; told != 0 { // what was sent counts, not what the receive expected
 		d.told[told].Bytes = a.bytes
 	}
@@ -160,7 +161,7 @@ func (d *domain) received(now units.Time, at int32) {
 func (d *domain) sendLocal(now units.Time, at int32) {
 	o := &d.ops[at]
 	src := d.ranks[o.rank].id
-	path := d.run.localPath(src, o.peer, o.bytes)
+	path := d.path(src, o.peer, o.bytes)
 	a := arrival{via: localEager, src: src, tag: o.tag, site: o.site, sender: at, bytes: o.bytes, latency: path.latency, span: path.span}
 	if rendezvous(o, path.eagerLimit) {
 		a.via, a.at = localRequest, later(now, path.announce)
@@ -171,6 +172,22 @@ func (d *domain) sendLocal(now units.Time, at int32) {
 		d.localArrival(at, a.at)
 	}
 	d.arrive(now, o.peer, o.context, a)
+}
+
+// path is localPath; one transfer is mostly like the one before.
+func (d *domain) path(src, dst int32, bytes int64) localPath {
+	at := pathKey{d.run.placement.Level(src, dst), src == dst, bytes}
+	if d.pathOf != at || !d.pathKnown {
+		d.pathOf, d.pathKnown, d.lastPath = at, true, d.run.localPath(src, dst, bytes)
+	}
+	return d.lastPath
+}
+
+// pathKey is all that the times of a transfer inside a node depend on.
+type pathKey struct {
+	level networks.LevelID
+	self  bool
+	bytes int64
 }
 
 // localArrival notes when a transfer inside the node, or through the scale-up fabric,

@@ -140,6 +140,8 @@ func TestPlacementUnits(t *testing.T) {
 		{PlacementOptions{RanksPerNode: 2, Kind: "round-robin"}, []int32{0, 1, 0, 1}},
 		{PlacementOptions{}, []int32{-1, -1, -1, -1}},
 		{PlacementOptions{NodeOf: []int32{3, 3, 3, 0}}, []int32{3, 3, 3, 0}},
+		// Nodes are numbered behind the groups.
+		{PlacementOptions{NodeOf: []int32{0, 0, 1, 1}, Mapping: "m", ScaleUp: &ScaleUpPlacement{Group: []int32{-1, 1, -1, 1}, Groups: make([]ScaleUpGroup, 2)}}, []int32{2, 1, 3, 1}},
 	} {
 		p, err := NewPlacement(4, c.opt)
 		if err != nil {

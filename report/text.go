@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"hybrid/internal/diag"
 )
@@ -28,8 +29,19 @@ func (c *Comparison) WriteText(w io.Writer, opt TextOptions) error {
 	p.ranks()
 	p.caveats()
 	p.cost()
-	_, err := io.WriteString(w, p.b.String())
+	_, err := io.WriteString(w, printable(p.b.String()))
 	return err
+}
+
+// printable replaces what a terminal would obey instead of show: names are whatever the
+// author of a trace wrote.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // page collects the text of a report.

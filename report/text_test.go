@@ -79,3 +79,15 @@ func TestRanksAlike(t *testing.T) {
 		t.Errorf("useless rows in\n%s", s)
 	}
 }
+
+// Names are shown, whatever bytes they hold.
+func TestNamesAreShown(t *testing.T) {
+	g := ringGraph(t)
+	for i := range g.Sites {
+		g.Sites[i].Name = "a\x1b[2J\x7f\xffb\u0085c"
+	}
+	s := text(t, New(inputs(), g, []*replay.Result{handMade("packet", 1e6, 1e3, 1e3, 1e3)}, nil, nil))
+	if want := "a\uFFFD[2J\uFFFD\uFFFDb c"; !strings.Contains(s, want) || strings.ContainsAny(s, "\x1b\x7f\u0085") {
+		t.Errorf("want %q in\n%q", want, s)
+	}
+}

@@ -41,6 +41,7 @@ func (a *app) runCommand(s runSpec) *cobra.Command {
 	}
 	o.prepareFlags(cmd)
 	o.engineFlags(cmd, s.models, s.simulation)
+	o.complete(cmd)
 	cmd.RunE = a.run(func(cmd *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
 			return err

@@ -21,7 +21,7 @@ func (p *prepared) simulate(ctx context.Context, o *runOptions) (*replay.Result,
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	recorder, err := p.recorder(o)
+	recorder, err := p.recorder(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"hybrid/chakra"
 )
 
-// attributes leaves attributes out of a node.
+// without leaves attributes out of a node.
 func without(n chakra.Node, drop ...chakra.Attr) chakra.Node {
 	attrs := n.Attrs
 	n.Attrs = nil

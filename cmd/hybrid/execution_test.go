@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,6 +30,8 @@ type traceSet struct {
 	groups []string
 	own    map[int][]string // groups that one rank declares
 	marks  []mark
+	// command is what runs the traces, by default simulate.
+	command string
 }
 
 type mark struct {
@@ -104,7 +107,7 @@ const (
 	barrier
 )
 
-// collective is a collective of group g.
+// collectiveNode is a collective of group g.
 func collectiveNode(typ, bytes int64, attrs ...chakra.Attr) chakra.Node {
 	return chakra.Node{Type: chakra.CommCollNode, Attrs: append([]chakra.Attr{
 		chakra.Int64("comm_type", typ), chakra.Int64("comm_size", bytes), chakra.String("pg_name", "g")}, attrs...)}
@@ -201,7 +204,7 @@ type executionReport struct {
 	}
 }
 
-// network returns a network file with the links of [onLink].
+// executionNetwork returns a network file with the links of [onLink].
 func executionNetwork(t *testing.T) string {
 	t.Helper()
 	return put(t, t.TempDir(), "exact.yml", fmt.Sprintf(fabricYAML, "direct", "none"))
@@ -211,7 +214,7 @@ func executionNetwork(t *testing.T) string {
 func (s *traceSet) run(args ...string) *outcome {
 	s.t.Helper()
 	o := &outcome{t: s.t}
-	o.status, o.stdout, o.stderr = invoke(s.t.Context(), "", append([]string{"simulate", s.write(), "--network", executionNetwork(s.t), "-o", "json"}, args...)...)
+	o.status, o.stdout, o.stderr = invoke(s.t.Context(), "", append([]string{cmp.Or(s.command, "simulate"), s.write(), "--network", executionNetwork(s.t), "-o", "json"}, args...)...)
 	if strings.HasPrefix(o.stdout, "{") {
 		if err := json.Unmarshal([]byte(o.stdout), &o.report); err != nil {
 			s.t.Fatal(err)
@@ -260,7 +263,7 @@ func (o *outcome) took(name string) int64 {
 	return -1
 }
 
-// times is by label when something happened or how long it took.
+// moments are by label when something happened, or how long it took.
 type moments map[string]int64
 
 // marked holds the marks of the run against what is wanted.

@@ -104,25 +104,18 @@ from there on; blueprints, which have loops, are shown as they are written.
 	cmd.Flags().StringVar(&after, "after", "", "stop behind this preparation `pass`; none shows what was written")
 	cmd.Flags().StringVarP(&o.format, "output", "o", "text", "form: `text`, dot, goal or json")
 	cmd.Flags().StringVar(&o.out, "out", "", "write to a `file`")
+	o.complete(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("after", cobra.FixedCompletions(append([]string{noPass}, pass.Names()...), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = a.run(func(_ *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
 			return err
 		}
-		if after != "" && after != noPass && !known(pass.Names(), after) {
+		if after != "" && after != noPass && !slices.Contains(pass.Names(), after) {
 			return usageError{fmt.Errorf("--after: no pass is called %q%s (passes: none, %s)", after, diag.DidYouMean(after, pass.Names()), choices(pass.Names()))}
 		}
 		return a.printGraph(args, o, after)
 	})
 	return cmd
-}
-
-func known(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 func (a *app) printGraph(args []string, o *runOptions, after string) error {

@@ -14,6 +14,7 @@ import (
 	"hybrid/internal/diag"
 	"hybrid/machines"
 	"hybrid/networks"
+	"hybrid/report/records"
 )
 
 // entry is a line of a table: a name and one sentence.
@@ -35,6 +36,7 @@ func catalogues() []catalogue {
 		{"models", "analytic models", listModels},
 		{"kernels", "recorded ECM kernels by machine", listKernels},
 		{"passes", "preparation passes in their order", listPasses},
+		{"records", "records of a simulation", listRecords},
 		{"formats", "what can be read and written", listFormats},
 	}
 }
@@ -142,6 +144,13 @@ func listModels() (out []entry) {
 func listPasses() (out []entry) {
 	for _, p := range pass.All() {
 		out = append(out, entry{p.Name, p.Doc})
+	}
+	return out
+}
+
+func listRecords() (out []entry) {
+	for _, r := range records.Records() {
+		out = append(out, entry{r.Name, r.Doc})
 	}
 	return out
 }

@@ -20,8 +20,11 @@ func (o *runOptions) mappingFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.issueOrder, "issue-order", "", "attribute with the issue order of collectives: `name` (default comm_seq, issue_order or seq_num)")
 }
 
-// checkMapping refuses flags that contradict a mapping file.
+// checkMapping refuses empty names and flags that contradict a mapping file.
 func (o *runOptions) checkMapping() error {
+	if o.given("issue-order") && o.issueOrder == "" {
+		return errors.New("--issue-order is empty; it names an attribute")
+	}
 	if !o.given("mapping") {
 		return nil
 	}

@@ -26,6 +26,8 @@ func TestMappingIsRecognised(t *testing.T) {
 		"num_ranks 2\n":                goalContent,
 		"name: x\nlevels: {}\n":        networkContent,
 		"blueprint \"x\" version 1\n":  blueprintContent,
+		"\xff\xfe0\x00 \x000\x00":      wideContent,
+		"\xfe\xff\x00r\x00a":           wideContent,
 		"# only comments\n@ of both\n": blueprintContent,
 	} {
 		if got := sniff([]byte(text)); got != want {

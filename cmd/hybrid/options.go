@@ -17,6 +17,7 @@ import (
 	"hybrid/machines"
 	"hybrid/networks"
 	"hybrid/report"
+	"hybrid/report/records"
 )
 
 // runOptions are the flags of compare, simulate, predict and graph.
@@ -78,7 +79,6 @@ func (o *runOptions) prepareFlags(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 1, "every random stream derives from `N`")
 	o.mappingFlags(f)
 	o.warnings.flags(f)
-	o.complete(cmd)
 }
 
 // engineFlags declares the flags of runs.
@@ -117,12 +117,43 @@ func (o *runOptions) complete(cmd *cobra.Command) {
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, fixed(names))
 	}
+	o.completeWords(cmd)
+}
+
+// completeWords lets shells complete the flags that take one of a few words, or names of
+// a table; files are none of them.
+func (o *runOptions) completeWords(cmd *cobra.Command) {
+	words := map[string][]string{
+		"dependencies":     {"auto", "both", "data", "ctrl"},
+		"trace-family":     {"synthesized", "compiled", "collected"},
+		"output":           o.formats,
+		"models":           modelNames(),
+		"records-format":   {"csv", "parquet"},
+		"records-only":     records.Names(),
+		"collective-start": {"latest", "earliest"},
+	}
+	for flag, list := range words {
+		if cmd.Flags().Lookup(flag) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	if cmd.Flags().Lookup("records") != nil {
+		_ = cmd.MarkFlagDirname("records")
+	}
 }
 
 func networkNames() []string {
 	var out []string
 	for _, n := range networks.Embedded() {
 		out = append(out, n.Name)
+	}
+	return out
+}
+
+func modelNames() []string {
+	var out []string
+	for _, m := range analytic.Models() {
+		out = append(out, m.Name)
 	}
 	return out
 }
@@ -214,7 +245,7 @@ func (o *runOptions) checkNumbers() error {
 // stopTime returns --stop-at, or what --run-time and its kin amount to, in picoseconds;
 // 0 means none.
 func (o *runOptions) stopTime() (int64, error) {
-	if o.stopAt == "" {
+	if !o.given("stop-at") {
 		return o.records.stopTime(), nil
 	}
 	t, err := units.ParseInt(o.stopAt, units.Duration)
@@ -287,10 +318,7 @@ func (o *runOptions) modelList() ([]analytic.Model, error) {
 	if o.models == "" {
 		return nil, nil
 	}
-	var names []string
-	for _, m := range analytic.Models() {
-		names = append(names, m.Name)
-	}
+	names := modelNames()
 	var out []analytic.Model
 	for name := range strings.SplitSeq(o.models, ",") {
 		name = strings.TrimSpace(name)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -118,7 +119,7 @@ func (o *recordOptions) times() (t recordTimes, err error) {
 		{"--run-time", o.run, &t.run, 1, 24 * longestInterval},
 		{"--cool-down", o.coolDown, &t.coolDown, 0, 24 * longestInterval},
 	} {
-		if w.text == "" {
+		if w.text == "" && (o.set == nil || !o.set.Changed(w.flag[2:])) {
 			continue
 		}
 		if *w.to, err = units.ParseInt(w.text, units.Duration); err != nil {
@@ -164,7 +165,7 @@ func (o *recordOptions) stopTime() int64 {
 }
 
 // recorder returns what the simulation reports to, or nil.
-func (p *prepared) recorder(o *runOptions) (replay.Recorder, error) {
+func (p *prepared) recorder(ctx context.Context, o *runOptions) (replay.Recorder, error) {
 	f := &o.records
 	if f.dir == "" {
 		return nil, nil
@@ -183,7 +184,8 @@ func (p *prepared) recorder(o *runOptions) (replay.Recorder, error) {
 		Interval: t.interval, DeviceInterval: t.devices, ProfileInterval: t.profiles,
 		ScaleUpStats: f.scaleUp, EarliestStart: f.collectiveStart == "earliest",
 		StartTime: t.start, StopAt: stop, Ideal: p.recordIdeal,
-		Wall: func() time.Duration { return time.Since(began) },
+		Cancelled: func() bool { return ctx.Err() != nil },
+		Wall:      func() time.Duration { return time.Since(began) },
 	}
 	if f.format == "parquet" {
 		opt.Format = records.Parquet

@@ -26,12 +26,13 @@ const (
 	goalContent
 	mappingContent
 	jsonContent
+	wideContent
 )
 
 // String names the content for messages.
 func (c content) String() string {
 	return [...]string{"a file of unknown kind", "a blueprint", "a Chakra trace", "a network file", "a machine file", "a GOAL program",
-		"a mapping file", "a JSON file"}[c]
+		"a mapping file", "a JSON file", "text in UTF-16"}[c]
 }
 
 // sniff decides by content what a file is. text must be the whole file where it is
@@ -39,6 +40,9 @@ func (c content) String() string {
 func sniff(text []byte) content {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return unknownContent
+	}
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return wideContent
 	}
 	if !isText(text) {
 		if chakra.Sniff(text) {
@@ -82,10 +86,13 @@ func firstLine(text []byte) string {
 	return " "
 }
 
+// longestSniffed bounds what is looked at of a line.
+const longestSniffed = 4096
+
 // mappingLine recognises mapping files also by lines with mistakes: nothing else begins
 // with a number.
 func mappingLine(line string) bool {
-	ok, _ := regexp.MatchString(`^[ ,]*[0-9]+([\s,#]|$)`, line)
+	ok, _ := regexp.MatchString(`^[ ,]*[0-9]+([\s,#]|$)`, line[:min(len(line), longestSniffed)])
 	return ok
 }
 
@@ -136,6 +143,8 @@ func notAWorkload(path string, c content, list *diag.List) {
 		list.Errorf("E902", pos, "this is a machine file, not a workload").Note("hybrid compare WORKLOAD --machine %s", path)
 	case goalContent:
 		list.Errorf("E902", pos, "GOAL programs cannot be read yet").Note("hybrid graph WORKLOAD -o goal writes them")
+	case wideContent:
+		list.Errorf("E902", pos, "this is %s; save it as UTF-8", c)
 	case mappingContent:
 		list.Errorf("E902", pos, "this is a mapping file, not a workload").Note("hybrid compare WORKLOAD --mapping %s", path)
 	default:

@@ -166,6 +166,8 @@ func (a *app) validateText(arg string, text []byte, list *diag.List) content {
 		validateBlueprint(arg, text, list)
 	case chakraContent, jsonContent:
 		validateTraces(arg, list)
+	case wideContent:
+		notAWorkload(arg, c, list)
 	case mappingContent:
 		chakra.ParseMapping(arg, text, list)
 	default:

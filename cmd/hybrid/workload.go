@@ -78,6 +78,9 @@ func (a *app) loadNamed(arg string, o *runOptions, list *diag.List) (*workload, 
 	switch c := sniff(text); {
 	case c == blueprintContent, c == unknownContent && !isText(text) && filepath.Ext(arg) == blueprintExt:
 		return a.loadBlueprint(arg, text, o, list)
+	case c == wideContent:
+		notAWorkload(arg, c, list)
+		return nil, nil
 	case c == chakraContent, c == jsonContent, !isText(text): // which JSON it is, the trace reader knows
 		return a.loadTraces(arg, o, list)
 	case len(strings.TrimSpace(string(text))) == 0:

@@ -35,10 +35,13 @@ func (p *Processor) Begin(now units.Time, id int32, work units.Time) (next units
 	return p.Next()
 }
 
+// Valid says whether the answer with a version is the last one.
+func (p *Processor) Valid(version uint32) bool { return version == p.version }
+
 // End appends the operations that have ended by now to out. If version is void, it
 // does nothing.
 func (p *Processor) End(now units.Time, version uint32, out []int32) []int32 {
-	if version != p.version {
+	if !p.Valid(version) {
 		return out
 	}
 	return p.share.Finish(now, out)

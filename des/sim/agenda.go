@@ -57,7 +57,7 @@ func (a *agenda) earliest() units.Time {
 		}
 	}
 	for a.far.Len() > 0 {
-		e := a.far.heap[0]
+		e := &a.far.least
 		if a.due[e.Arg] == e.T && a.near[e.Arg>>6]&(1<<(e.Arg&63)) == 0 {
 			return min(t, e.T)
 		}

@@ -56,6 +56,41 @@ func TestEventsComeInOrder(t *testing.T) {
 	})
 }
 
+// Pushing and popping in turn, near and far, in step and out of it, gives what a sorted
+// list gives.
+func TestEventsInTurn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q Events
+		var want []Event
+		state := rapid.Uint64().Draw(t, "state")
+		spread := rapid.SampledFrom([]uint64{1, 4, 100}).Draw(t, "spread")
+		size := rapid.IntRange(1, 60).Draw(t, "size")
+		draw := func(n uint64) uint64 {
+			state = state*6364136223846793005 + 1442695040888963407
+			return state >> 33 % n
+		}
+		now := units.Time(0)
+		for i := range uint64(400) {
+			if len(want) > 0 && (len(want) >= size || draw(3) == 0) {
+				got := q.Pop()
+				if got != want[0] || q.Len() != len(want)-1 {
+					t.Fatalf("%+v with %d left, want %+v and %d", got, q.Len(), want[0], len(want)-1)
+				}
+				now, want = got.T, want[1:]
+				continue
+			}
+			e := Event{T: now + units.Time(draw(3)*draw(spread)), Key: draw(8), Kind: uint32(i)}
+			q.Push(e)
+			at, _ := slices.BinarySearchFunc(want, e, func(a, b Event) int {
+				return cmp.Or(cmp.Compare(a.T, b.T), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Kind, b.Kind))
+			})
+			if want = slices.Insert(want, at, e); q.Next() != want[0].T {
+				t.Fatalf("next at %d, want %d", q.Next(), want[0].T)
+			}
+		}
+	})
+}
+
 // The agenda, against a plain list of due times.
 func TestAgenda(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

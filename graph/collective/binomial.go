@@ -22,7 +22,7 @@ func (c *Call) binomial() binomialNode {
 // parent returns the number of the parent; not for the root.
 func (b *binomialNode) parent() int32 { return b.number & (b.number - 1) }
 
-// size returns the number of members in the subtree of the member with number v.
+// binomialSize returns the number of members in the subtree of the member with number v.
 func (c *Call) binomialSize(v int32) int32 {
 	if v == 0 {
 		return c.N

@@ -147,7 +147,7 @@ func TestTotalsCountEveryRank(t *testing.T) {
 					}
 				}
 			}
-			if x, y := ScaledTotals(&a, n, n/2, 1001, half); x != transfers || y != total {
+			if x, y := CallTotals(&a, Call{N: n, Root: n / 2, Bytes: 1001}, half); x != transfers || y != total {
 				t.Errorf("%s %s of %d ranks: %d transfers of %d B, want %d of %d B", a.Type, a.Name, n, x, y, transfers, total)
 			}
 		}

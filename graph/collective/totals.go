@@ -17,16 +17,11 @@ func (bruckAllToAll) symmetric() {}
 // Totals returns the number of transfers of one instance over all ranks and their
 // bytes. It takes time in proportion to the number of ranks.
 func Totals(a *Algorithm, n int32, root int32, bytes int64) (transfers, total int64) {
-	return ScaledTotals(a, n, root, bytes, func(b int64) int64 { return b })
+	return CallTotals(a, Call{N: n, Root: root, Bytes: bytes}, func(b int64) int64 { return b })
 }
 
-// ScaledTotals is [Totals] with scale applied to the size of each transfer.
-func ScaledTotals(a *Algorithm, n int32, root int32, bytes int64, scale func(int64) int64) (transfers, total int64) {
-	return CallTotals(a, Call{N: n, Root: root, Bytes: bytes}, scale)
-}
-
-// CallTotals is [ScaledTotals] of a call with units or sizes; whose view it is does
-// not matter.
+// CallTotals is [Totals] of any call, with scale applied to the size of each transfer;
+// whose view the call is does not matter.
 func CallTotals(a *Algorithm, c Call, scale func(int64) int64) (transfers, total int64) {
 	ranks, each := c.N, int64(1)
 	if _, ok := a.Schedule.(symmetric); ok && c.N > 1 && c.Sizes == nil {

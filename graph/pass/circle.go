@@ -1,6 +1,8 @@
 package pass
 
 import (
+	"slices"
+
 	"hybrid/graph"
 	"hybrid/graph/collective"
 	"hybrid/internal/diag"
@@ -32,8 +34,8 @@ func keepProgress(g *graph.Graph, orders []*order, synchronize bool, list *diag.
 type untangler struct {
 	*untimed
 	list *diag.List
-	// senders are the sends of each key, calls of each rank its collectives; both are
-	// made when they are needed.
+	// senders are the sends of each key, ops of each rank its collectives; both are made
+	// when they are needed.
 	senders map[message][]place
 	ops     map[int32]map[instance]int32
 	// first is the first operation that is not done.
@@ -102,12 +104,7 @@ func (u *untangler) ordered(from, to place) bool {
 			return false
 		}
 	}
-	for _, b := range k.order.before[to.op] {
-		if b == from.op {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(k.order.before[to.op], from.op)
 }
 
 // blocked returns the first operation that is not done, of the lowest rank.
@@ -189,12 +186,7 @@ func (u *untangler) member(at place) (place, bool) {
 			}
 		})
 	} else {
-		for p, op := range m.op {
-			if op < 0 {
-				pos = int32(p)
-				break
-			}
-		}
+		pos = int32(slices.Index(m.op, -1))
 	}
 	if pos < 0 {
 		return place{}, false

@@ -126,6 +126,14 @@ func TestCircles(t *testing.T) {
 		// The receive on rank 1 is before a0 there: the send cannot wait for a0, but a1
 		// still comes after both.
 		{"a send that is needed early", traceSet{all, []traceRank{"a0 s1a1 a1", "r0 a0<r0 a1"}}, "0:a1<s1a1 0:a1<a0 1:a1<a0", 1},
+		// The receive on rank 1 is before a1 there: the send cannot wait for a1, but still
+		// comes after a0.
+		{"what stood before stays before", traceSet{all, []traceRank{"a0 a1 s1a2", "a0 r0 a1<r0"}}, "0:a1<a0 0:s1a2<a0 1:a1<a0", 1},
+		// Two messages of one key are on their way when the first receive takes one.
+		{"behind two messages alike", traceSet{all, []traceRank{"s1 s1x a0 a1 b0<a1", "r0 r0x a0<b0 a1 b0"}}, "", 2},
+		// Rank 2 ends at once, since nothing of it is ready: it must not hide that the others
+		// end without the order.
+		{"beside a rank that never starts", traceSet{all, []traceRank{"s1a0<r1 s1a1 r1", "r0 r0x s0<r0", "s0<r0 r0<s0"}}, "", 1},
 		// No circle of ours: a0 and a1 wait for each other in the traces themselves.
 		{"a deadlock of the traces", traceSet{all, []traceRank{"a0<a1 a1", "a0 a1<a0"}}, "", 1},
 	} {
@@ -324,6 +332,19 @@ func TestBarrierBehindTheOrder(t *testing.T) {
 	}
 }
 
+// TestOrderBesideBarrierCircle: the barriers alone close a circle in group b, whose root
+// is rank 2. The one that the order closes in group a is taken apart all the same: rank 1
+// sends what the root, rank 0, waits for.
+func TestOrderBesideBarrierCircle(t *testing.T) {
+	set := traceSet{graph.Broadcast, []traceRank{"r1 a0<r1 b0", "a0 s0a1 r2 b0<r2", "a0 b0 s1<b0"}}
+	var list diag.List
+	before, g := set.build(t), set.build(t)
+	serialize(g, &Options{Serialize: true, Synchronize: true}, &list)
+	if got := waits(before, g); got != "" || len(list.All()) != 1 {
+		t.Errorf("edges %q, findings %v, want no edge and one warning", got, list.All())
+	}
+}
+
 // TestBarrierCircle: rank 0 broadcasts and then sends; rank 1 receives that and then
 // takes part in the broadcast. That ends only without a barrier.
 func TestBarrierCircle(t *testing.T) {
@@ -337,5 +358,17 @@ func TestBarrierCircle(t *testing.T) {
 	}
 	if ends(g) {
 		t.Error("the program ends in spite of the barrier")
+	}
+}
+
+// TestUntimedPostingOrder: of two receives of one key the first takes the message that is
+// sent before the broadcast, so that rank 1 comes to the barrier. If the second took it,
+// the first would wait for what rank 0 sends behind the barrier.
+func TestUntimedPostingOrder(t *testing.T) {
+	g := traceSet{graph.Broadcast, []traceRank{"s1 a0<s1 s1b0<a0", "r0 a0<r0 r0b"}}.build(t)
+	var list diag.List
+	synchronize(g, &Options{Synchronize: true}, &list)
+	if all := list.All(); len(all) > 0 || !ends(g) {
+		t.Errorf("got %v, want a program that ends", all)
 	}
 }

@@ -18,7 +18,8 @@ type untimed struct {
 	// barriers lets every collective begin when all members are there.
 	barriers bool
 	ranks    []untimedRank
-	ready    []place
+	ready    []place // from head on, in the order in which they became ready
+	head     int
 	calls    map[instance]*members
 	spare    []*members
 	messages map[message]*channel
@@ -108,11 +109,11 @@ func (u *untimed) run() bool {
 	return u.left == 0
 }
 
-// follow starts what is ready until nothing is.
+// follow starts what is ready until nothing is. What became ready first starts first, as
+// in a run: receives of one key are matched in the order of posting.
 func (u *untimed) follow() {
-	for n := len(u.ready); n > 0; n = len(u.ready) {
-		at := u.ready[n-1]
-		u.ready = u.ready[:n-1]
+	for u.head < len(u.ready) {
+		at := u.next()
 		k := &u.ranks[at.rank]
 		switch op := &k.p.Ops[at.op]; op.Kind {
 		case graph.Send:
@@ -126,6 +127,16 @@ func (u *untimed) follow() {
 			u.finish(at)
 		}
 	}
+}
+
+// next takes the first operation that is ready; there must be one.
+func (u *untimed) next() place {
+	at := u.ready[u.head]
+	if u.head++; u.head > len(u.ready)/2 {
+		u.ready = u.ready[:copy(u.ready, u.ready[u.head:])]
+		u.head = 0
+	}
+	return at
 }
 
 func (k *untimedRank) value(v graph.Value) int64 {

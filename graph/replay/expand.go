@@ -54,8 +54,8 @@ type shape struct {
 	alg, sync   *collective.Algorithm
 	call        collective.Call
 	sizes       pairSizes // of an all-to-allv
-	steps, room int32 // transfers of the collective, and of a barrier before it
-	barrier     bool  // it has one
+	steps, room int32     // transfers of the collective, and of a barrier before it
+	barrier     bool      // it has one
 }
 
 // NodeRole says what a node of the expanded form stands for.

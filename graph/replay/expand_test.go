@@ -379,6 +379,24 @@ func TestScaledExpansion(t *testing.T) {
 	}
 }
 
+// TestScaledDuration: half of 3 us is 1 us, since traces keep whole microseconds.
+func TestScaledDuration(t *testing.T) {
+	b := graph.NewBuilder("test", graph.Chakra, 1)
+	r := b.Rank(0, true)
+	r.Op(graph.Op{Kind: graph.Compute, Label: -1, Site: b.Site(graph.Site{Name: "work"}), Arg: r.Work(graph.Work{Time: r.Int(3e6)})})
+	r.Done()
+	g, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	priceFixed(g)
+	g.Scale.Num, g.Scale.Den = 1, 2
+	var n ExpandedNode
+	if NewExpansion(g, collective.NewTable(), 0).Op(&n, 0); n.Duration != 1e6 {
+		t.Errorf("%d ps, want 1000000", n.Duration)
+	}
+}
+
 // BenchmarkExpansion fills the nodes of one rank of a ring over 1,024 ranks.
 func BenchmarkExpansion(b *testing.B) {
 	x := NewExpansion(allReduce(b, 1024, "ring", 1<<20, graph.Synchronize), collective.NewTable(), 17)

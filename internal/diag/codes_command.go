@@ -22,7 +22,7 @@ func commandCodes() []Code {
 			"The blueprint states with `expect` what must be true of its results; after this run it is not.",
 			"expect messages == 16"},
 		{"E920", "records cannot be written",
-			"The folder for record files could not be made, is a file, or cannot be written to. Nothing has been simulated.",
+			"The folder for record files could not be made, is a file, or cannot be written to; or an interval is so short that a record would have more rows than one may have. Nothing has been simulated.",
 			"hybrid simulate traces/ --records /proc/records"},
 	}
 }

@@ -33,7 +33,7 @@ func matchingCodes() []Code {
 			"The collective type has no algorithm of this name. `hybrid list collectives` prints all of them.",
 			"--algorithm allreduce=rng"},
 		{"E407", "stopped by a warning",
-			"With --abort-on-warning a warning of the preparation ends the run. The warnings stand above.",
+			"With --abort-on-warning a warning of the preparation ends the run. The warnings are printed with it.",
 			"hybrid compare traces/ --abort-on-warning"},
 		{"E408", "scaling factor out of range",
 			"The factor for sizes and durations lies between 0.0 and 1.0.",

@@ -1,6 +1,9 @@
 package units
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // MaxTicksPerPS bounds [Clock.PerPS]. With 2^20 ticks in a picosecond an int64
 // still holds 8.7 simulated seconds; a finer tick would leave too little room.
@@ -46,10 +49,12 @@ func NewClock(perByte ...Rat) Clock {
 
 // Ticks converts a span of picoseconds, saturating at [Never].
 func (c Clock) Ticks(ps int64) Time {
-	if ps > math.MaxInt64/c.PerPS {
+	// No division: engines ask for every operation.
+	hi, lo := bits.Mul64(uint64(ps), uint64(c.PerPS))
+	if ps >= 0 && (hi != 0 || int64(lo) < 0) {
 		return Never
 	}
-	return ps * c.PerPS
+	return int64(lo)
 }
 
 // Span returns the time that n bytes take at perByte picoseconds a byte: exact

@@ -1,11 +1,13 @@
 package records
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"hybrid/graph"
 	"hybrid/graph/replay"
@@ -33,6 +35,7 @@ type annotated struct {
 	r         *Recorder
 	numbering numbering
 	ranks     []annotatedRank
+	name      []byte // of the node that is written
 }
 
 type annotatedRank struct {
@@ -263,7 +266,8 @@ func (a *annotated) object(rank int32, n *replay.ExpandedNode, start, end units.
 	b = append(b, "\n{\"id\": "...)
 	b = strconv.AppendUint(b, n.ID, 10)
 	b = append(b, ", \"name\": "...)
-	b = appendJSONText(b, a.numbering.of(rank).AppendName(nil, n))
+	a.name = a.numbering.of(rank).AppendName(a.name[:0], n)
+	b = appendJSONText(b, a.name)
 	b = append(b, ", \"type\": \""...)
 	b = append(append(b, nodeType(n)...), "\", \"dataDeps\": "...)
 	b = appendIDs(b, n.Deps)
@@ -303,7 +307,7 @@ func (a *annotated) operands(b []byte, rank int32, n *replay.ExpandedNode) []byt
 	case graph.Compute, graph.Load, graph.Store:
 		b = append(b, ", \"durationMicros\": "...)
 		b = appendDecimal(b, n.Duration, 6)
-		if n.Kind == graph.Compute && n.Flags.Has(graph.HostCPU) {
+		if n.Kind == graph.Compute && n.Flags.Has(graph.HostCPU) && !n.Flags.Has(graph.Skipped) {
 			b = append(b, ", \"isCpuOp\": true"...)
 		}
 	}
@@ -359,9 +363,12 @@ func appendStamp(b []byte, micros int64) []byte {
 	return append(b, d...)
 }
 
-// appendJSONText quotes a text.
+// appendJSONText quotes a text. JSON is UTF-8, names of traces may be anything.
 func appendJSONText(b, s []byte) []byte {
 	const hex = "0123456789abcdef"
+	if !utf8.Valid(s) {
+		s = bytes.ToValidUTF8(s, []byte("\uFFFD"))
+	}
 	b = append(b, '"')
 	for _, c := range s {
 		switch {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -139,12 +140,17 @@ func TestAnnotatedJoins(t *testing.T) {
 		last := m.join(a, b)
 		c := m.collective(graph.AllReduce, "ring", 0, 8, 0, last)
 		m.join(m.join(c), b)
-		m.join(m.compute(1, 0, c))
+		d := m.compute(1, 0, c)
+		m.join(d)
+		m.join(c, d)
 	})
-	got := recordWith(t, g, &Platform{Hosts: 1, HostOf: []int32{0}, Nodes: []Node{{"server-0", 3, 0}}}, Options{Interval: 1e6}, 1e6, units.Never, nil)
-	want := map[uint64]string{0: "0-0", 1: "0-3", 2: "0-5", 3: "5-5", 4: "5-5", 5: "5-5", 6: "5-5", 7: "5-6", 8: "6-6", 9: "5-5"}
-	if d := cmp.Diff(want, stamps(readAnnotated(t, got["post-annotated/test.0.json"]))); d != "" {
-		t.Error(d)
+	want := map[uint64]string{0: "0-0", 1: "0-3", 2: "0-5", 3: "5-5", 4: "5-5", 5: "5-5", 6: "5-5", 7: "5-6", 8: "6-6", 9: "6-6", 10: "5-5"}
+	// In one window for all, the end of c is told behind that of d.
+	for _, window := range []units.Time{1e6, 1e9} {
+		got := recordWith(t, g, &Platform{Hosts: 1, HostOf: []int32{0}, Nodes: []Node{{"server-0", 3, 0}}}, Options{Interval: window}, window, units.Never, nil)
+		if d := cmp.Diff(want, stamps(readAnnotated(t, got["post-annotated/test.0.json"]))); d != "" {
+			t.Errorf("windows of %d: %s", window, d)
+		}
 	}
 }
 
@@ -158,6 +164,23 @@ func TestAnnotatedNames(t *testing.T) {
 	n := readAnnotated(t, got["post-annotated/test.0.json"])[0]
 	if n.Name != name || n.DurationMicros != 7 || n.Type != "COMP_NODE" {
 		t.Errorf("%+v", n)
+	}
+}
+
+// Names that are not UTF-8 do not make files that are not.
+func TestNamesThatAreNoText(t *testing.T) {
+	g := traces(t, 2, func(m *maker) {
+		m.add("a\xff\xfeb", graph.Op{Kind: graph.Join})
+		m.collective(graph.AllReduce, "ring", 0, 8, 0)
+	})
+	g.Groups[0].Name = "g\xff"
+	for name, text := range record(t, g, Options{Interval: 1e6}) {
+		if !utf8.ValidString(text) {
+			t.Errorf("%s is not UTF-8: %q", name, text)
+		}
+		if strings.HasPrefix(name, annotatedDir) && !strings.Contains(text, "\"a\uFFFDb\"") {
+			t.Errorf("%s: %s", name, text)
+		}
 	}
 }
 
@@ -187,5 +210,20 @@ func TestNoAnnotationOfBlueprints(t *testing.T) {
 	}
 	if !strings.Contains(got["run-chakra-profiling-0-0.txt"], "  S(0,1,8,[],[])\n") {
 		t.Errorf("profile %s", got["run-chakra-profiling-0-0.txt"])
+	}
+}
+
+// A collective that was not expanded disturbs no computation, but is none of the host.
+func TestAnnotatedHostComputations(t *testing.T) {
+	g := traces(t, 1, func(m *maker) {
+		m.compute(7, graph.HostCPU)
+		m.compute(3, graph.Skipped|graph.HostCPU)
+	})
+	text := recordWith(t, g, &Platform{Hosts: 1, HostOf: []int32{0}, Nodes: []Node{{"server-0", 3, 0}}}, Options{Interval: 1e6}, 1e6, units.Never, nil)["post-annotated/test.0.json"]
+	for want, part := range map[string]string{"the host's computation": "COMP_NODE\", \"dataDeps\": [], \"children\": [], \"durationMicros\": 7, \"isCpuOp\": true,",
+		"the collective": "COMM_COLL_NODE\", \"dataDeps\": [], \"children\": [], \"durationMicros\": 3, \"s\""} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s is not in %s", want, text)
+		}
 	}
 }

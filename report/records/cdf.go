@@ -23,6 +23,7 @@ func newCDF(r *Recorder) listener { return &cdf{ticker: ticker{r: r, every: r.op
 func (c *cdf) next() (t int64) { return c.ticker.next() }
 
 func (c *cdf) begin() (err error) {
+	c.rows = 1
 	c.t, err = c.r.open("chakra-cdf", cdfColumns())
 	return err
 }

@@ -3,6 +3,7 @@ package records
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"hybrid/graph"
 	"hybrid/graph/replay"
@@ -249,6 +250,6 @@ func (s *collectiveStats) write(f *instance) error {
 	if f.parts > 0 {
 		valid = 1
 	}
-	return s.t.row(integer(collectiveHash(f.group, f.number)), text(chakraName(f.typ)), integer(f.bytes), text(g.Name), integer(g.Size()),
+	return s.t.row(integer(collectiveHash(f.group, f.number)), text(chakraName(f.typ)), integer(f.bytes), text(strings.ToValidUTF8(g.Name, "\uFFFD")), integer(g.Size()),
 		micros(r.ps(f.start(&r.opt))), micros(r.ps(f.end)), boolean(!r.opt.EarliestStart), integer(valid))
 }

@@ -28,6 +28,7 @@ func (d *devices) begin() (err error) {
 	if d.r.opt.ScaleUpStats && p.ScaleUp != nil {
 		d.scaleUps = make([]replay.PortCount, len(p.ScaleUp))
 	}
+	d.rows = int64(len(d.ports) + len(d.scaleUps))
 	d.t, err = d.r.open("nd-stats", deviceColumns())
 	return err
 }
@@ -68,7 +69,7 @@ func (d *devices) port(at int64, q *port, links []replay.PortCount) error {
 	out, in, lastOut, lastIn := of(links, q.out), of(links, q.in), of(d.last, q.out), of(d.last, q.in)
 	now := replay.PortCount{TxPackets: out.TxPackets, TxBytes: out.TxBytes, RxPackets: in.RxPackets, RxBytes: in.RxBytes}
 	before := replay.PortCount{TxBytes: lastOut.TxBytes, RxBytes: lastIn.RxBytes}
-	d.row = append(d.row[:0], text(utc(at)), seconds(at), text(n.Name), text(deviceName(p, l.From, q.device)), text(p.nodeType(l.From)),
+	d.row = append(d.row[:0], text(d.r.dates.text(at)), seconds(at), text(n.Name), text(deviceName(p, l.From, q.device)), text(p.nodeType(l.From)),
 		integer(q.device), text(direction), integer(l.From), integer(n.Tier), integer(n.Subtier))
 	back := l.PerByte
 	if q.in >= 0 {
@@ -85,7 +86,7 @@ func (d *devices) scaleUp(at int64, rank int32, counters []replay.PortCount) err
 	}
 	host := p.HostOf[rank]
 	n := &p.Nodes[host]
-	d.row = append(d.row[:0], text(utc(at)), seconds(at), text(n.Name), text(scaleUpDevice), text(scaleUpNIC),
+	d.row = append(d.row[:0], text(d.r.dates.text(at)), seconds(at), text(n.Name), text(scaleUpDevice), text(scaleUpNIC),
 		integer(0), text("UL"), integer(host), integer(n.Tier), integer(n.Subtier))
 	perByte := p.Groups[g].PerByte
 	return d.traffic(of(counters, rank), of(d.scaleUps, rank), perByte, perByte)

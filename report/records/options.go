@@ -48,6 +48,9 @@ type Options struct {
 	// Ideal returns the time in picoseconds that a collective takes if only bandwidth
 	// counts; ok is false where there is none. nil means that there never is.
 	Ideal func(t graph.CollType, algorithm string, n int, bytes int64) (ps int64, ok bool)
+	// Cancelled reports whether the run is to end early; nil means that it never is. It
+	// is asked while rows behind the last event are written.
+	Cancelled func() bool
 	// Wall returns the wall-clock time since the start of the run for annotated traces;
 	// nil means a clock that stands at 0.
 	Wall func() time.Duration
@@ -137,11 +140,15 @@ func (o *Options) wanted(name string) bool {
 	return o.Only == nil || slices.Contains(o.Only, name)
 }
 
+// longestName leaves room for the rest of a file name, of which most file systems take
+// 255 bytes.
+const longestName = 160
+
 // safeName makes a file name's part of a workload's name: its last element without
 // ending, other characters than letters, digits, dots, dashes and underscores
-// replaced.
+// replaced; no more than longestName bytes.
 func safeName(name string) string {
-	name = filepath.Base(strings.TrimRight(name, "/*"))
+	name = strings.Trim(filepath.Base(strings.TrimRight(name, "/*")), "<>")
 	for _, ending := range []string{".hbp", ".et", ".gz", ".json", ".goal"} {
 		name = strings.TrimSuffix(name, ending)
 	}
@@ -155,7 +162,8 @@ func safeName(name string) string {
 	if strings.Trim(name, "._-") == "" {
 		return "run"
 	}
-	return strings.TrimLeft(name, ".")
+	name = strings.TrimLeft(name, ".")
+	return name[:min(len(name), longestName)]
 }
 
 // prepareDir makes the folder and finds out whether files can be written to it.

@@ -52,20 +52,24 @@ type spool struct {
 	path, temp string
 	buf        []byte
 	limit      int
+	failed     bool // to be written out
 }
 
 // spoolMemory is what the buffers of all spools of a kind may take together.
 const spoolMemory = 16 << 20
 
 func newSpool(path string, of int) *spool {
-	dir, base := filepath.Split(path)
-	limit := min(max(spoolMemory/max(of, 1), 2<<10), 256<<10)
-	return &spool{path: path, temp: filepath.Join(dir, "."+base+".partial"), limit: limit}
+	return &spool{path: path, limit: min(max(spoolMemory/max(of, 1), 2<<10), 256<<10)}
 }
 
 // create makes an empty temporary file.
 func (s *spool) create() error {
-	if err := os.WriteFile(s.temp, nil, 0o644); err != nil {
+	f, err := os.CreateTemp(filepath.Dir(s.path), "."+filepath.Base(s.path)+".*")
+	if err != nil {
+		return diskError(s.path, err)
+	}
+	s.temp = f.Name()
+	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
 		return diskError(s.path, err)
 	}
 	return nil
@@ -87,19 +91,24 @@ func (s *spool) flush() error {
 	_, err = f.Write(s.buf)
 	s.buf = s.buf[:0]
 	if err = errors.Join(err, f.Close()); err != nil {
+		s.failed = true
 		return diskError(s.path, err)
 	}
 	return nil
 }
 
-// closeAll names the files, or removes them.
+// closeAll names the files, or removes them. A file that failed goes in any case, and
+// first, since it may be what filled the disk.
 func closeAll(files []*spool, keep bool) error {
+	for _, f := range files {
+		if f.failed || !keep {
+			os.Remove(f.temp)
+		}
+	}
 	var errs []error
 	for _, f := range files {
-		if keep {
+		if keep && !f.failed {
 			errs = append(errs, f.commit())
-		} else {
-			os.Remove(f.temp)
 		}
 	}
 	return errors.Join(errs...)
@@ -119,22 +128,18 @@ func (s *spool) commit() error {
 
 // diskError says which file could not be written and why, without the temporary name.
 func diskError(path string, err error) error {
+	return fmt.Errorf("record %s cannot be written: %w", path, cause(err))
+}
+
+// cause strips the paths from an error of the file system.
+func cause(err error) error {
 	var p *fs.PathError
 	var l *os.LinkError
 	switch {
 	case errors.As(err, &p):
-		err = p.Err
-	case errors.As(err, &l):
-		err = l.Err
-	}
-	return fmt.Errorf("record %s cannot be written: %w", path, err)
-}
-
-// cause strips the path from an error of the file system.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
 		return p.Err
+	case errors.As(err, &l):
+		return l.Err
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 func TestNamesOfFiles(t *testing.T) {
 	for in, want := range map[string]string{
 		"traces/training": "training", "traces/training/": "training", "a b/ring size.hbp": "ring_size", "job.0.et": "job.0", "../..": "run", "-": "run",
+		strings.Repeat("x", 300): strings.Repeat("x", longestName), "<stdin>": "stdin",
 		"traces/*": "traces", ".hidden": "hidden", "": "run", "stdin": "stdin",
 	} {
 		if got := safeName(in); got != want {

@@ -28,10 +28,30 @@ func chakraName(t graph.CollType) string {
 	return strings.ToUpper(t.String())
 }
 
-// utc is a simulated time as a date: that many picoseconds after the beginning of 1970,
-// truncated to nanoseconds.
-func utc(ps int64) string {
-	return time.Unix(ps/1e12, ps%1e12/1e3).UTC().Format("2006-01-02T15:04:05.000000000Z")
+// dates writes simulated times as dates: that many picoseconds after the beginning of
+// 1970, truncated to nanoseconds. It keeps the text of the latest second, which rows in
+// the order of time share. The zero value is ready.
+type dates struct {
+	second int64
+	prefix string
+}
+
+func (d *dates) text(ps int64) string {
+	second, nanos := ps/1e12, ps%1e12/1e3
+	if nanos < 0 {
+		return time.Unix(second, nanos).UTC().Format("2006-01-02T15:04:05.000000000Z")
+	}
+	if second != d.second || d.prefix == "" {
+		d.second, d.prefix = second, time.Unix(second, 0).UTC().Format("2006-01-02T15:04:05.")
+	}
+	b := append(make([]byte, 0, 40), d.prefix...)
+	at := len(b)
+	b = append(b, "000000000Z"...)
+	for i := at + 8; nanos > 0; i-- {
+		b[i] += byte(nanos % 10)
+		nanos /= 10
+	}
+	return string(b)
 }
 
 // mix is a bijection that leaves no pattern of its argument (Steele, Lea and Flood,
@@ -118,7 +138,7 @@ func (p *perf) acked(e *replay.Event) error {
 	} else {
 		path = "ChakraFCT.Send.GroupSize0.CommSize" + itoa(e.Bytes) + "Bytes"
 	}
-	return p.t.row(text(utc(at)), text("ChakraFCT"), seconds(at), micros(p.r.clock.PS(e.T-e.Start)), text(path), integer(id), seconds(start),
+	return p.t.row(text(p.r.dates.text(at)), text("ChakraFCT"), seconds(at), micros(p.r.clock.PS(e.T-e.Start)), text(path), integer(id), seconds(start),
 		boolean(e.Sync), unsigned(commTag(e)), integer(size), integer(e.Bytes), text(app(e.Rank)), text(app(e.Peer)))
 }
 

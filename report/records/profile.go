@@ -37,7 +37,7 @@ func newProfile(r *Recorder) listener {
 func (p *profile) next() int64 { return p.ticker.next() }
 
 func (p *profile) begin() error {
-	p.ranks = make([]runningRank, p.r.g.Ranks)
+	p.ranks, p.rows = make([]runningRank, p.r.g.Ranks), int64(p.r.g.Ranks)
 	for i := range p.ranks {
 		path := filepath.Join(p.r.opt.Dir, p.r.name+"-"+profileRecord+"-"+strconv.Itoa(i)+"-0.txt")
 		q := &p.ranks[i]

@@ -2,7 +2,9 @@ package records
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"hybrid/graph"
 	"hybrid/graph/collective"
@@ -24,6 +26,7 @@ type Recorder struct {
 	ended   int        // ranks
 	lastEnd units.Time // of a rank
 	latest  units.Time // event or mark
+	dates   dates
 }
 
 // active is a record that is being written.
@@ -60,9 +63,18 @@ type ticker struct {
 	r     *Recorder
 	every int64 // picoseconds
 	count int64 // of marks so far
+	rows  int64 // of a mark
 }
 
 func (t *ticker) next() units.Time {
+	if t.rows > 0 && t.count >= mostRows/t.rows {
+		return units.Never
+	}
+	return t.due()
+}
+
+// due is the time of the next mark, had the record no limit.
+func (t *ticker) due() units.Time {
 	if t.every <= 0 || t.count >= int64(units.Never)/t.every {
 		return units.Never
 	}
@@ -77,8 +89,11 @@ func (t *ticker) now() int64 {
 
 // New prepares the records of a run of a prepared graph: it makes the folder and finds
 // out whether it can be written to, but creates no file yet. The error is about the
-// folder.
+// folder, or about a record that is sure to have too many rows.
 func New(g *graph.Graph, platform *Platform, opt Options) (*Recorder, error) {
+	if err := checkRows(g, platform, &opt); err != nil {
+		return nil, err
+	}
 	if err := prepareDir(opt.Dir); err != nil {
 		return nil, err
 	}
@@ -130,6 +145,11 @@ func (r *Recorder) open(record string, columns []Column) (*table, error) {
 // Begin creates the files.
 func (r *Recorder) Begin(clock units.Clock) error {
 	r.clock = clock
+	// A run lasts for this interval, and simulated time as long as ticks can be counted.
+	if most := units.Never / 2; clock.Ticks(r.opt.Interval) > most {
+		return fmt.Errorf("an interval of %d s between rows of chakra-cdf is more than the %d s that this network can be simulated for, in ticks of 1/%d ps",
+			r.opt.Interval/1e12, clock.PS(most)/1e12, clock.PerPS)
+	}
 	for _, a := range r.active {
 		if err := a.begin(); err != nil {
 			return errors.Join(err, r.close(dropped))
@@ -186,6 +206,12 @@ func (r *Recorder) End(res *replay.Result, links, scaleUp []replay.PortCount) er
 	stop := r.stop(res)
 	err := r.each(func(l listener) error {
 		for l.next() <= stop {
+			if r.opt.Cancelled != nil && r.opt.Cancelled() {
+				if o := &res.Verdict.Outcome; *o == replay.Finished || *o == replay.Stopped {
+					*o = replay.Interrupted
+				}
+				break
+			}
 			if err := l.mark(links, scaleUp); err != nil {
 				return err
 			}
@@ -195,7 +221,7 @@ func (r *Recorder) End(res *replay.Result, links, scaleUp []replay.PortCount) er
 	if err != nil {
 		return err
 	}
-	r.note(res)
+	r.note(res, stop)
 	return r.close(whole)
 }
 
@@ -222,7 +248,12 @@ func (r *Recorder) stop(res *replay.Result) units.Time {
 }
 
 // note tells readers of the report where the records are incomplete.
-func (r *Recorder) note(res *replay.Result) {
+func (r *Recorder) note(res *replay.Result, stop units.Time) {
+	for _, a := range r.active {
+		if l, ok := a.listener.(interface{ due() units.Time }); ok && a.next() == units.Never && l.due() <= stop {
+			res.Notes = append(res.Notes, a.name+" ends before the run does, since a record of regular times has no more than "+itoa(mostRows)+" rows; a longer interval covers the run")
+		}
+	}
 	if o := res.Verdict.Outcome; o != replay.Finished {
 		res.Notes = append(res.Notes, "the records in "+r.opt.Dir+" hold what was complete: the run is "+o.String())
 	}
@@ -257,21 +288,28 @@ type filer interface{ close(how closing) error }
 // close ends all files and all records.
 func (r *Recorder) close(how closing) error {
 	var errs []error
-	for _, t := range r.tables {
-		errs = append(errs, t.close(how))
-	}
+	// On a full disk, what goes makes room for what stays.
+	r.tables = slices.DeleteFunc(r.tables, func(t *table) bool {
+		if t.out.err != nil {
+			t.out.discard()
+		}
+		return t.out.err != nil
+	})
 	for _, a := range r.active {
 		if f, ok := a.listener.(filer); ok {
 			errs = append(errs, f.close(how))
 		}
 	}
+	for _, t := range r.tables {
+		errs = append(errs, t.close(how))
+	}
 	r.tables, r.active = nil, nil
 	return errors.Join(errs...)
 }
 
-// close ends the file of a table. An error of an earlier row has been reported.
+// close ends the file of a table.
 func (t *table) close(how closing) error {
-	if t.out.err != nil || how == dropped {
+	if how == dropped {
 		t.out.discard()
 		return nil
 	}

@@ -229,7 +229,7 @@ func TestPercentilesByNearestRank(t *testing.T) {
 	for _, c := range []struct {
 		n    int64
 		want [4]units.Time
-	}{{1000, [4]units.Time{500, 990, 999, 1000}}, {1001, [4]units.Time{501, 991, 1000, 1001}}, {3, [4]units.Time{2, 3, 3, 3}}, {2, [4]units.Time{1, 2, 2, 2}}, {1, [4]units.Time{1, 1, 1, 1}}} {
+	}{{1000, [4]units.Time{500, 990, 999, 1000}}, {1001, [4]units.Time{501, 991, 1000, 1001}}, {60, [4]units.Time{30, 60, 60, 60}}, {3, [4]units.Time{2, 3, 3, 3}}, {2, [4]units.Time{1, 2, 2, 2}}, {1, [4]units.Time{1, 1, 1, 1}}} {
 		d := distribution{of: map[units.Time]int64{}}
 		for i := range c.n {
 			d.add(i*17%c.n + 1)
@@ -436,5 +436,40 @@ func TestScaledSizes(t *testing.T) {
 	// Two sends of 250 B, and 3 us that became 1 us: traces keep whole microseconds.
 	if got := body(got["test-chakra-completion-stats-0.csv"]); !strings.Contains(got, ",500,500,2,2,2,1,1,post-annotated") {
 		t.Errorf("completion %s", got)
+	}
+}
+
+// Both ends of a transfer have the same tag, those of the two directions different ones.
+func TestTagsOfBothEnds(t *testing.T) {
+	at := func(rank, peer int32, kind graph.Kind) uint64 {
+		return commTag(&replay.Event{Rank: rank, Peer: peer, OpKind: kind, Collective: true, Context: replay.CollectiveContext(0, 3), Tag: 1})
+	}
+	if a, b := at(0, 1, graph.Send), at(1, 0, graph.Recv); a != b {
+		t.Errorf("the sender has %d, the receiver %d", a, b)
+	}
+	if a, b := at(0, 1, graph.Send), at(1, 0, graph.Send); a == b {
+		t.Errorf("both directions have %d", a)
+	}
+}
+
+// bySender is 100 B from rank 0 and 200 B from rank 1.
+type bySender struct{}
+
+func (bySender) Eval(env *graph.Env) (int64, error) { return 100 * (int64(env.Rank) + 1), nil }
+func (bySender) Varies() bool                       { return false }
+func (bySender) String() string                     { return "100 B * (rank + 1)" }
+
+// An all-to-allv has no size of its own: its bytes are what all pairs have sent.
+func TestSizeOfAllToAllV(t *testing.T) {
+	g := traces(t, 2, func(m *maker) {
+		op := graph.Op{Kind: graph.Collective, Size: m.r.Int(0), Index: m.r.Int(0), Arg: m.r.Call(graph.Call{Type: graph.AllToAllV, Sizes: bySender{}})}
+		m.add("coll", op)
+	})
+	got := record(t, g, Options{Interval: 1e6})
+	if text := body(got["test-chakra-comm-collective-stats-0.csv"]); !strings.Contains(text, ",ALL_TO_ALLV,300,world,2,") {
+		t.Errorf("collectives %s", text)
+	}
+	if text := body(got["test-chakra-perf-0.csv"]); strings.Count(text, "ChakraFCT.ALL_TO_ALLV.GroupSize2.CommSizePairBytes") != 2 {
+		t.Errorf("transfers %s", text)
 	}
 }

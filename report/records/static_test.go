@@ -118,3 +118,24 @@ func TestAddress(t *testing.T) {
 		}
 	}
 }
+
+// Cables between the same two nodes belong together in the order of their links, each
+// end with the rate of its own direction.
+func TestParallelCables(t *testing.T) {
+	fast, slow := units.NewRat(20, 1), units.NewRat(40, 1)
+	p := &Platform{Hosts: 2, HostOf: []int32{0, 1}, Nodes: []Node{{"server-0", 3, 0}, {"server-1", 3, 1}},
+		Links: []Link{{0, 1, fast, 0}, {0, 1, fast, 0}, {1, 0, slow, 0}, {1, 0, slow, 0}}}
+	want := []port{{0, 2, 0}, {1, 3, 1}, {2, 0, 0}, {3, 1, 1}}
+	if got := p.ports(); !slices.Equal(got, want) {
+		t.Errorf("ports %v, want %v", got, want)
+	}
+	count := func(units.Time) (links, scaleUp []replay.PortCount) {
+		return []replay.PortCount{{}, {}, {}, {RxPackets: 1, RxBytes: 1000}}, nil
+	}
+	got := recordWith(t, oneSend(t), p, Options{Interval: 1e6, DeviceInterval: 100_000, Only: []string{"nd-stats"}}, 1e6, units.Never, count)
+	// 1000 B in 100 ns are 80 Gbit/s, and take 40 ns at 40 ps a byte.
+	row := "1970-01-01T00:00:00.000000100Z,0.0000001,server-0,nic1,Server,1,DL,0,3,0,0,1,0,0.000001,0,0.001,0,80,0,40,0,0\n"
+	if text := body(got["test-nd-stats-0.csv"]); !strings.Contains(text, row) {
+		t.Errorf("no row\n%sin\n%s", row, text)
+	}
+}

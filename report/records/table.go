@@ -77,12 +77,23 @@ func appendCell(b []byte, t Type, c *cell) []byte {
 
 // appendText quotes a text where RFC 4180 asks for it.
 func appendText(b []byte, s string) []byte {
-	if !strings.ContainsAny(s, ",\"\r\n") {
+	if !quoted(s) {
 		return append(b, s...)
 	}
 	b = append(b, '"')
 	b = append(b, strings.ReplaceAll(s, `"`, `""`)...)
 	return append(b, '"')
+}
+
+// quoted says whether a text has a comma, a quote or an end of line.
+func quoted(s string) bool {
+	const special = 1<<',' | 1<<'"' | 1<<'\r' | 1<<'\n'
+	for i := range len(s) {
+		if c := s[i]; c < 64 && uint64(special)>>c&1 != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // appendDecimal prints n/10^scale exactly, without zeros at its end.

@@ -3,12 +3,14 @@ package records
 import (
 	"bytes"
 	"encoding/csv"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
@@ -190,5 +192,26 @@ func TestParquetEqualsCSV(t *testing.T) {
 	}
 	if tables != 10 {
 		t.Errorf("%d tables", tables)
+	}
+}
+
+// Dates in any order are what package time prints of the same nanoseconds, truncated.
+func TestDates(t *testing.T) {
+	var d dates
+	for _, ps := range []int64{0, 999, 1000, 123_456_789_999, 999_999_999_999, 1e12, 1e12 + 1, 5e11, 86_400e12 + 7e3, math.MaxInt64, 2e12 + 10e3} {
+		want := time.Unix(0, 0).Add(time.Duration(ps / 1000)).UTC().Format("2006-01-02T15:04:05.000000000Z")
+		if got := d.text(ps); got != want {
+			t.Errorf("%d ps: %s, want %s", ps, got, want)
+		}
+	}
+}
+
+// RFC 4180 quotes commas, quotes and line ends, and nothing else.
+func TestQuoted(t *testing.T) {
+	for c := range 256 {
+		s := "a" + string([]byte{byte(c)}) + "b"
+		if got, want := quoted(s), strings.ContainsAny(s, ",\"\r\n"); got != want {
+			t.Errorf("%q: %v, want %v", s, got, want)
+		}
 	}
 }
