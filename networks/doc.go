@@ -13,7 +13,8 @@
 //     the place it was written at, and all of them are reported at once.
 //  3. A [Topology] numbers hosts 0..H-1, then switches. Its links are directed,
 //     sorted by the node they leave, and the equal-cost candidates towards a host
-//     are one contiguous run of them, found by formula: no table of all pairs.
+//     are one contiguous run of them, found by formula: no table of all pairs. Only a
+//     wiring from a file has a table, by switch and set of switches that hosts hang on.
 //  4. Sections owned by others (nic, and each topology's own keys) stay positioned
 //     nodes until their owner decodes them; an unknown key is always an error.
 //  5. Listings are ordered; nothing that is printed depends on map iteration.

@@ -312,7 +312,7 @@ func TestSchemaAndParameters(t *testing.T) {
 			t.Errorf("%s is not among the parameters", p)
 		}
 	}
-	if len(Topologies()) != 4 || len(WirePresets()) != 9 {
+	if len(Topologies()) != 9 || len(WirePresets()) != 9 {
 		t.Errorf("%d topologies, %d presets", len(Topologies()), len(WirePresets()))
 	}
 }
@@ -333,14 +333,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if topo := n.Topology(4, &l); topo != nil && topo.Hosts() <= 64 {
-			walk(t, topo, 0, int32(topo.Hosts()-1), hopsOrZero(topo))
+			checkRoutes(t, topo, int32(topo.Hosts()-1))
 		}
 	})
-}
-
-func hopsOrZero(topo Topology) int {
-	if topo.Hosts() == 1 {
-		return 0
-	}
-	return hops(topo, 0, topo.Hosts()-1)
 }

@@ -285,6 +285,9 @@ func checkPathLatency(v *view) {
 		return
 	}
 	short, long := v.net.topology.hops()
+	if long == 0 {
+		return
+	}
 	least, most := v.net.emptyMessage(short), v.net.emptyMessage(long)
 	l := float64(v.level.LogGP[0].L)
 	if l < 0.8*least || l > 1.2*most {

@@ -25,7 +25,8 @@ type Topology interface {
 	// The caller must not change it.
 	Links() []Link
 	// Next returns the equal-cost candidates [first, first+n) among the links that
-	// leave node at, towards host dst. n is 0 only if at is dst.
+	// leave node at, towards host dst. n is 0 only if at is dst, or a switch that no way
+	// leads on from, which no packet for dst reaches.
 	Next(at, dst int32) (first, n int32)
 	// Describe is one line: sizes, bisection bandwidth (one direction, between two
 	// halves of the hosts) and diameter in links.
@@ -40,7 +41,7 @@ const maxLinks = 1 << 25
 type parameters interface {
 	// check reports contradictions that do not depend on the run.
 	check(node *yamldoc.Node, list *diag.List)
-	// hops are the links between two hosts, at least and at most.
+	// hops are the links between two hosts, at least and at most; 0 where the run decides.
 	hops() (short, long int)
 	// build chooses open sizes for the given number of hosts and wires the network.
 	// The error says what does not fit.
@@ -58,7 +59,12 @@ func topologyKinds() []topologyKind {
 		{"direct", "Every pair of hosts has a link of its own: one hop, no switch.", func() parameters { return new(directParams) }},
 		{"star", "All hosts hang on one switch: two hops.", func() parameters { return new(starParams) }},
 		{"leaf-spine", "Two tiers: hosts on leaves, every leaf joined to every spine; two or four hops.", func() parameters { return new(leafSpineParams) }},
-		{"fat-tree", "Folded Clos of k-port switches with full bisection, in two or three tiers; up to six hops.", func() parameters { return new(fatTreeParams) }},
+		{"fat-tree", "Folded Clos of k-port switches in two or three tiers, with full bisection unless oversubscribed; up to six hops.", func() parameters { return new(fatTreeParams) }},
+		{"rail", "Rail-optimised: the same NIC of every server hangs on one leaf; rails meet at spines; two or four hops.", func() parameters { return new(railParams) }},
+		{"dragonfly", "Groups of routers, every router joined to all of its group and every group to all others; up to five hops.", func() parameters { return new(dragonflyParams) }},
+		{"torus", "Routers on a ring, a 2-D or a 3-D grid whose edges wrap around; dimension-order routes.", func() parameters { return new(torusParams) }},
+		{"multi-plane", "Copies of another kind side by side; every NIC has a port in each plane.", func() parameters { return new(planesParams) }},
+		{"file", "A wiring read from a file: htsim .topo, ASTRA-sim YAML, HPCC or SimAI topology.txt, or a list of edges.", func() parameters { return new(fileParams) }},
 	}
 }
 
@@ -165,7 +171,7 @@ type wired struct {
 	kind            string
 	hosts, switches int
 	links           []Link
-	bisection       units.Rat // picoseconds a byte of the bisection's sum
+	bisection       units.Rat // picoseconds a byte of the bisection's sum; 0 unlimited, of denominator 0 unknown
 	diameter        int
 	sizes           string // the chosen sizes, "k=8"
 }
@@ -175,14 +181,19 @@ func (w *wired) Hosts() int    { return w.hosts }
 func (w *wired) Switches() int { return w.switches }
 func (w *wired) Links() []Link { return w.links }
 
+func (w *wired) common() *wired { return w }
+
 func (w *wired) Describe() string {
 	name := w.kind
 	if w.sizes != "" {
 		name += " " + w.sizes
 	}
 	s := fmt.Sprintf("%s: %s, %s", name, plural(w.hosts, "host"), plural(w.switches, "switch"))
+	if w.hosts > 1 && w.bisection.Den != 0 {
+		s += ", bisection " + units.FormatRate(w.bisection)
+	}
 	if w.hosts > 1 {
-		s += fmt.Sprintf(", bisection %s, diameter %s", units.FormatRate(w.bisection), plural(w.diameter, "link"))
+		s += ", diameter " + plural(w.diameter, "link")
 	}
 	return s
 }

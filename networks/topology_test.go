@@ -120,75 +120,11 @@ func TestTopologyFindings(t *testing.T) {
 	}
 }
 
-// walk follows every candidate from at to dst and fails unless all paths have the
-// wanted length and use links that leave the node they stand at.
-func walk(t rapid.TB, topo Topology, at, dst int32, length int) {
-	first, n := topo.Next(at, dst)
-	if at == dst {
-		if length != 0 || n != 0 {
-			t.Fatalf("%s: reached %d with %d links to go and %d candidates", topo.Describe(), dst, length, n)
-		}
-		return
-	}
-	if length == 0 || n < 1 {
-		t.Fatalf("%s: at %d towards %d: %d links to go, %d candidates", topo.Describe(), at, dst, length, n)
-	}
-	for id := first; id < first+n; id++ {
-		l := topo.Links()[id]
-		if l.From != at {
-			t.Fatalf("%s: link %d leaves %d, not %d", topo.Describe(), id, l.From, at)
-		}
-		walk(t, topo, l.To, dst, length-1)
-	}
-}
-
-// hops is the number of links between two hosts, from the wiring alone.
-func hops(topo Topology, a, b int) int {
-	switch t := topo.(type) {
-	case *direct:
-		return 1
-	case *star:
-		return 2
-	case *leafSpine:
-		if a/t.perLeaf == b/t.perLeaf {
-			return 2
-		}
-		return 4
-	case *fatTree:
-		switch {
-		case a/t.m == b/t.m:
-			return 2
-		case a/(t.m*t.m) == b/(t.m*t.m):
-			return 4
-		}
-		return 6
-	}
-	return -1
-}
-
-func TestTopologyRoutes(t *testing.T) {
-	for _, section := range []string{"{kind: direct, hosts: 7}", "{kind: star, hosts: 7}", "{kind: fat-tree, k: 2}", "{kind: fat-tree, k: 4}",
-		"{kind: fat-tree, k: 6}", "{kind: fat-tree, k: 6, tiers: 2}", "{kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 5}"} {
-		topo, found := build(t, section, 1)
-		if topo == nil {
-			t.Fatal(found)
-		}
-		for a := range topo.Hosts() {
-			for b := range topo.Hosts() {
-				if a != b {
-					walk(t, topo, int32(a), int32(b), hops(topo, a, b))
-				}
-			}
-		}
-	}
-}
-
 // In any topology the links are sorted by the node they leave, every link has its
 // reverse, and random pairs are joined over all candidates.
 func TestTopologyWiring(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		section := rapid.SampledFrom([]string{"direct", "star", "leaf-spine", "fat-tree", "{kind: fat-tree, tiers: 2}",
-			"{kind: leaf-spine, leaves: 3, spines: 5}", "{kind: leaf-spine, spines: 3, hosts_per_leaf: 2}"}).Draw(t, "section")
+		section := rapid.SampledFrom(anySize()).Draw(t, "section")
 		hosts := rapid.IntRange(1, 60).Draw(t, "hosts")
 		var l diag.List
 		n := Parse("t.yml", []byte("fabric: {link: {rate: 400Gbps, delay: 500ns}}\ntopology: "+section), nil, &l)
@@ -207,15 +143,12 @@ func TestTopologyWiring(t *testing.T) {
 			pairs[[2]int32{k.From, k.To}]++
 		}
 		for p, c := range pairs {
-			if c != 1 || pairs[[2]int32{p[1], p[0]}] != 1 {
+			if pairs[[2]int32{p[1], p[0]}] != c {
 				t.Fatalf("%d links from %d to %d, %d back", c, p[0], p[1], pairs[[2]int32{p[1], p[0]}])
 			}
 		}
-		a := rapid.IntRange(0, topo.Hosts()-1).Draw(t, "a")
 		b := rapid.IntRange(0, topo.Hosts()-1).Draw(t, "b")
-		if a != b {
-			walk(t, topo, int32(a), int32(b), hops(topo, a, b))
-		}
+		checkRoutes(t, topo, int32(b))
 	})
 }
 
@@ -240,18 +173,132 @@ func TestTopologyTierLinks(t *testing.T) {
 	}
 }
 
+// Links of a tier have its rate and delay, all others those of fabric.link: 10, 40 and
+// 80 ps a byte are 800, 200 and 100 Gbit/s.
+func TestTopologyTiers(t *testing.T) {
+	type tier func(topo Topology, l Link) int64
+	uplink := func(topo Topology, l Link) int64 { // between switches
+		if int(min(l.From, l.To)) >= topo.Hosts() {
+			return 10
+		}
+		return 20
+	}
+	groups := func(topo Topology, l Link) int64 {
+		d := topo.(Grouped)
+		switch {
+		case int(min(l.From, l.To)) < topo.Hosts():
+			return 20
+		case d.Group(l.From) == d.Group(l.To):
+			return 40
+		}
+		return 80
+	}
+	for _, tt := range []struct {
+		section string
+		of      tier
+	}{
+		{"{kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 2, trunk: 2, uplink: {rate: 800Gbps, delay: 10ns}}", uplink},
+		{"{kind: rail, rails: 2, pods: 2, servers_per_leaf: 2, uplink: {rate: 800Gbps, delay: 10ns}}", uplink},
+		{"{kind: rail, rails: 2, pods: 2, servers_per_leaf: 2, host: server, uplink: {rate: 800Gbps, delay: 10ns}}", uplink},
+		{"{kind: torus, sizes: [3, 2], neighbor: {rate: 800Gbps, delay: 10ns}}", uplink},
+		{"{kind: multi-plane, plane: {kind: torus, sizes: [3, 2], neighbor: {rate: 800Gbps, delay: 10ns}}}", uplink},
+		{"{kind: fat-tree, k: 4, pods: 3, uplink: {rate: 800Gbps, delay: 10ns}}", uplink},
+		{"{kind: dragonfly, global_links: 1, groups: 3, local: {rate: 200Gbps, delay: 40ns}, global: {rate: 100Gbps, delay: 80ns}}", groups},
+	} {
+		topo, found := build(t, tt.section, 1)
+		if topo == nil {
+			t.Fatal(found)
+		}
+		for i, l := range topo.Links() {
+			want := LinkSpec{units.Int(tt.of(topo, l)), 500_000}
+			if want.PerByte.Num != 20 {
+				want.Delay = 1000 * want.PerByte.Num
+			}
+			if l.PerByte != want.PerByte || l.Delay != want.Delay {
+				t.Fatalf("%s: link %d, %d to %d: %v %d, want %+v", tt.section, i, l.From, l.To, l.PerByte, l.Delay, want)
+			}
+		}
+	}
+}
+
+func TestTopologyContradictions(t *testing.T) {
+	tests := []struct {
+		section string
+		run     int
+		want    string
+	}{
+		{"{kind: leaf-spine, spines: 4, oversubscription: 2}", 9, "t.yml:2:59: error: spines and oversubscription both say how many spines there are [E814]\n"},
+		{"{kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, hosts: 9}", 4, "t.yml:2:67: error: 2 leaves of 4 hosts do not hold 9 hosts [E814]\n"},
+		{"{kind: leaf-spine, hosts: 9}", 10, "t.yml:2:1: error: the topology has 9 hosts, but the run needs 10 [E813]\n"},
+		{"{kind: fat-tree, k: 8, oversubscription: 2}", 9, "t.yml:2:31: error: k is 8, but a switch of 8 ports cannot be divided by the oversubscription [E814]\n"},
+		{"{kind: fat-tree, k: 8, pods: 9}", 9, "t.yml:2:40: error: pods is 9, but switches of 8 ports reach no more than 8 [E814]\n"},
+		{"{kind: fat-tree, k: 4, hosts: 17}", 9, "t.yml:2:1: error: topology: hosts is 17, but only 16 fit [E814]\n"},
+		{"{kind: fat-tree, tiers: 2, core_oversubscription: 2}", 9, "t.yml:2:61: error: core_oversubscription: a fat tree of 2 tiers has no core switches [E814]\n"},
+		{"{kind: rail, spines: 0}", 9, "t.yml:2:32: error: without spines a NIC reaches no other rail [E814]\n"},
+		{"{kind: rail, spines: 0, host: server, pods: 2}", 9, "t.yml:2:32: error: without spines a pod reaches no other [E814]\n"},
+		{"{kind: rail, spines: 0, host: server, servers_per_leaf: 2}", 9, "t.yml:2:1: error: topology: 5 pods without spines do not reach each other [E814]\n"},
+		{"{kind: rail, host: gpu}", 9, "t.yml:2:30: error: topology.host: \"gpu\" is not one of nic, server [E809]\n"},
+		{"{kind: dragonfly, routers: 4, global_links: 2, groups: 10}", 9,
+			"t.yml:2:66: error: groups is 10, but the 8 global links of a group reach no more than 8 others [E814]\n"},
+		{"{kind: dragonfly, hosts_per_router: 1, routers: 4, global_links: 2}", 40, "t.yml:2:1: error: the topology has 36 hosts, but the run needs 40 [E813]\n"},
+		{"{kind: torus, sizes: []}", 9, "t.yml:2:25: error: a torus has 1 to 6 dimensions, not 0 [E814]\n"},
+		{"{kind: torus, sizes: [4, 4], dimensions: 3}", 9, "t.yml:2:52: error: dimensions is 3, but sizes has 2 [E814]\n"},
+		{"{kind: torus, sizes: [4, 0]}", 9, "t.yml:2:36: error: topology.sizes[1]: 0 is out of range; it must be from 1 to 1000000 [E808]\n"},
+		{"{kind: torus, sizes: [1000000, 1000000]}", 9, "t.yml:2:1: error: topology: sizes 1000000x1000000 have more than the 33554432 links that can be held [E814]\n"},
+		{"{kind: multi-plane}", 9, "t.yml:2:1: error: \"plane\" is missing in topology [E805]\n"},
+		{"{kind: multi-plane, plane: {kind: toros}}", 9, "t.yml:2:45: error: unknown topology kind \"toros\"; did you mean \"torus\"? [E817]\n"},
+		{"{kind: multi-plane, plane: {kind: multi-plane, plane: star}}", 9, "t.yml:2:31: error: a plane cannot be of several planes itself: raise planes [E814]\n"},
+		{"{kind: file}", 9, "t.yml:2:1: error: \"file\" is missing in topology [E805]\n"},
+		{"{kind: file, file: ../networks}", 9, "t.yml:2:30: error: the topology file ../networks cannot be read: it is not a regular file [E811]\n"},
+	}
+	for _, tt := range tests {
+		_, found := build(t, tt.section, tt.run)
+		found = strings.ReplaceAll(found, "t.yml:1:1: warning: no level has closed-form parameters: the analytic models cannot be used with this network [W824]\n", "")
+		if found != tt.want {
+			t.Errorf("%s for %d:\ngot  %swant %s", tt.section, tt.run, found, tt.want)
+		}
+	}
+}
+
+// Asking for next hops allocates nothing.
+func TestNextAllocates(t *testing.T) {
+	sections := append(fixedSizes(), anySize()...)
+	topos := make([]Topology, 0, len(sections)+1)
+	for _, section := range sections {
+		if topo, _ := build(t, section, 1); topo != nil {
+			topos = append(topos, topo)
+		}
+	}
+	file, _ := wire(t, htsim3)
+	for _, topo := range append(topos, file) {
+		nodes := int32(topo.Hosts() + topo.Switches())
+		if n := testing.AllocsPerRun(1, func() {
+			for at := range nodes {
+				topo.Next(at, int32(topo.Hosts()-1))
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", topo.Describe(), n)
+		}
+	}
+}
+
 func BenchmarkNext(b *testing.B) {
-	topo, found := build(b, "{kind: fat-tree, k: 32}", 8192)
-	if topo == nil {
-		b.Fatal(found)
-	}
-	b.ReportMetric(float64(len(topo.Links())), "links")
-	sum := int32(0)
-	for i := range b.N {
-		first, n := topo.Next(int32(8192+i%512), int32(i*7919%8192))
-		sum += first + n
-	}
-	if sum == -1 {
-		b.Log(sum)
+	for _, section := range []string{"{kind: fat-tree, k: 32}", "leaf-spine", "rail", "{kind: rail, host: server}", "dragonfly", "torus",
+		"{kind: multi-plane, planes: 4, plane: leaf-spine}"} {
+		topo, found := build(b, section, 8192)
+		if topo == nil {
+			b.Fatal(found)
+		}
+		b.Run("hosts=8192/"+section, func(b *testing.B) {
+			hosts, switches := topo.Hosts(), topo.Switches()
+			sum := int32(0)
+			for i := range b.N {
+				first, n := topo.Next(int32(hosts+i%switches), int32(i*7919%hosts))
+				sum += first + n
+			}
+			if sum == -1 {
+				b.Log(sum)
+			}
+		})
 	}
 }

@@ -25,11 +25,13 @@ func embeddedKinds() []embeddedKind {
 }
 
 func (a *app) showCommand() *cobra.Command {
-	return &cobra.Command{
+	var o topologyOptions
+	cmd := &cobra.Command{
 		Use:   "show {network|machine} NAME",
-		Short: "Print an embedded network or machine file, to be copied and edited",
+		Short: "Print an embedded network or machine file, to be copied and edited, or a network's topology",
 		Example: `  hybrid show network ib-fat-tree-200g > mine.yml
-  hybrid compare ring.hbp --network mine.yml`,
+  hybrid compare ring.hbp --network mine.yml
+  hybrid show network mine.yml --topology dot --hosts 64 | dot -Tsvg > mine.svg`,
 		GroupID: groupLook, Args: cobra.ExactArgs(2), DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -44,13 +46,23 @@ func (a *app) showCommand() *cobra.Command {
 		},
 		RunE: a.run(func(_ *cobra.Command, args []string) error {
 			for _, k := range embeddedKinds() {
-				if k.name == args[0] {
-					return a.show(k, args[1])
+				if k.name != args[0] {
+					continue
 				}
+				if err := o.check(k.name); err != nil {
+					return err
+				}
+				if o.form != "" {
+					return a.showTopology(args[1], &o)
+				}
+				return a.show(k, args[1])
 			}
 			return usageError{fmt.Errorf("show prints a network or a machine, not %q", args[0])}
 		}),
 	}
+	o.register(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("topology", cobra.FixedCompletions(topologyFormNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
 }
 
 func (a *app) show(k embeddedKind, name string) error {
