@@ -2,6 +2,8 @@ package networks
 
 import (
 	"embed"
+	"slices"
+	"strings"
 
 	"hybrid/internal/diag"
 	"hybrid/internal/yamldoc"
@@ -44,6 +46,7 @@ func Parse(file string, src []byte, sets []string, list *diag.List) *Network {
 	}
 	for _, s := range sets {
 		lengthen(root)
+		makeRoom(root, s)
 		yamldoc.SetAll(root, []string{s}, &found)
 	}
 	n := fromDocument(file, root, &found)
@@ -65,6 +68,23 @@ func lengthen(root *yamldoc.Node) {
 			e.Key, e.KeyPos = s.key, s.n.Pos
 			s.n.Kind, s.n.Text, s.n.Items = yamldoc.Mapping, "", []*yamldoc.Node{&e}
 		}
+	}
+}
+
+// makeRoom prepares for an override that chooses another kind of topology, or another
+// transport: the file's keys beside it belong to the one before and go with it. Those
+// of other overrides stay.
+func makeRoom(root *yamldoc.Node, set string) {
+	path, value, _ := yamldoc.SplitSet(set)
+	for _, s := range []struct{ section, key string }{{"topology", "kind"}, {"nic", "transport"}} {
+		n := root.Get(s.section)
+		if path != s.section+"."+s.key || n == nil || n.Kind != yamldoc.Mapping {
+			continue
+		}
+		if old := n.Get(s.key); old != nil && old.Text == strings.TrimSpace(value) {
+			continue
+		}
+		n.Items = slices.DeleteFunc(n.Items, func(e *yamldoc.Node) bool { return !strings.HasPrefix(e.Pos.File, "--set ") })
 	}
 }
 
