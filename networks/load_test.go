@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"slices"
 	"testing"
 
 	"hybrid/internal/diag"
@@ -45,5 +46,17 @@ topology: {kind: leaf-spine, hosts_per_leaf: 2, spines: 1}
 		if got := len(n.NIC.Section.Items); got != c.keys {
 			t.Errorf("%s: %d keys of the nic section, want %d", c.name, got, c.keys)
 		}
+	}
+}
+
+// TestSuggestsKeysBeside: a mistyped kind is recognised although another reader than
+// that of the kind's own keys wants it.
+func TestSuggestsKeysBeside(t *testing.T) {
+	var list diag.List
+	Parse("", []byte("levels: {inter_node: {eager_limit: 64KiB, hockney: {latency: 1us, bandwidth: 12GB/s}}}\n"+
+		"fabric: {link: {rate: 100Gbps, delay: 500ns}}\ntopology: {kind: star, knd: star}\n"), nil, &list)
+	all := slices.DeleteFunc(list.All(), func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+	if len(all) != 1 || all[0].Message != `unknown key "knd" in topology; did you mean "kind"?` {
+		t.Errorf("findings %v", all)
 	}
 }

@@ -81,12 +81,12 @@ func (d *decoder) entries(n *Node, v reflect.Value, params []param, path string)
 		case rest >= 0:
 			left = append(left, e)
 		default:
-			d.unknown(e, path, names(params))
+			d.unknown(e, path, slices.Concat(n.Beside, names(params)))
 		}
 	}
 	if rest >= 0 {
 		r := *n
-		r.Items = left
+		r.Items, r.Beside = left, names(params)
 		v.FieldByIndex(params[rest].index).Set(reflect.ValueOf(&r))
 	}
 }

@@ -32,6 +32,9 @@ type Node struct {
 	Quoted bool
 	// Items are a mapping's entries or a sequence's elements, in written order.
 	Items []*Node
+	// Beside are the keys of a mapping that another reader has taken already: what is
+	// left of a section names them in suggestions.
+	Beside []string
 }
 
 // Get returns the entry of a mapping with that key, or nil. A nil node has none.
