@@ -32,6 +32,8 @@ type Job struct {
 	LogGOPSim bool
 	// StopAt ends the run at this simulated time in picoseconds; 0 means never.
 	StopAt int64
+	// Watch, if not nil, is told every few thousand events how far the walk has come.
+	Watch replay.Watch
 }
 
 // Overheads are the processor times of a message in picoseconds. Where both are zero

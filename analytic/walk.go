@@ -98,6 +98,7 @@ type walk struct {
 	now    units.Time
 	tally  *replay.Tally
 	err    error
+	model  string
 
 	messages []message
 	freeMsg  int32
@@ -119,6 +120,7 @@ func newWalk(job *Job, net *network) *walk {
 // run walks to the end and fills the result.
 func (w *walk) run(ctx context.Context, model string) *replay.Result {
 	began := time.Now()
+	w.model = model
 	outcome, events := w.loop(ctx)
 	t := w.tally
 	t.Finish()
@@ -130,10 +132,8 @@ func (w *walk) run(ctx context.Context, model string) *replay.Result {
 		r := &w.ranks[i]
 		res.Ranks[i] = r.act.Times(r.finish)
 		res.Makespan = max(res.Makespan, r.finish)
-		for k := graph.Compute; k <= graph.Collective; k++ {
-			res.Operations += r.cur.Issued[k]
-		}
 	}
+	res.Operations = w.operations()
 	res.Notes = w.net.notes(w.job.Network.Name)
 	res.Wall = time.Since(began)
 	return res
@@ -155,13 +155,36 @@ func (w *walk) loop(ctx context.Context) (replay.Outcome, int64) {
 		if e.at > stop {
 			return replay.Stopped, events
 		}
-		if events++; events&4095 == 0 && ctx.Err() != nil {
-			return replay.Interrupted, events
+		if events++; events&4095 == 0 {
+			if ctx.Err() != nil {
+				return replay.Interrupted, events
+			}
+			w.watch(events)
 		}
 		w.now = e.at
 		w.handle(e)
 	}
 	return replay.Finished, events
+}
+
+// watch tells how far the walk has come, if anyone asks.
+func (w *walk) watch(events int64) {
+	if w.job.Watch == nil {
+		return
+	}
+	w.job.Watch(func() replay.Progress {
+		return replay.Progress{Model: w.model, Now: w.clock.PS(w.now), Operations: w.operations(), Events: events}
+	})
+}
+
+// operations counts the instances that have begun.
+func (w *walk) operations() (n int64) {
+	for i := range w.ranks {
+		for k := graph.Compute; k <= graph.Collective; k++ {
+			n += w.ranks[i].cur.Issued[k]
+		}
+	}
+	return n
 }
 
 func (w *walk) handle(e event) {

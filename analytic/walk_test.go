@@ -429,3 +429,28 @@ func TestLevels(t *testing.T) {
 		}
 	}
 }
+
+// What a walk tells of its progress grows up to what its result counts, and changes
+// nothing.
+func TestWatch(t *testing.T) {
+	for _, model := range []string{"loggp", "hockney"} {
+		job := Job{Graph: ring(t, 4, 5000, 8), Network: mpi(100)}
+		want := run(t, model, job)
+		var last replay.Progress
+		times := int64(0)
+		job.Watch = func(state func() replay.Progress) {
+			p := state()
+			if p.Now < last.Now || p.Operations <= last.Operations || p.Events <= last.Events || p.Model != model {
+				t.Errorf("%s: %+v after %+v", model, p, last)
+			}
+			last, times = p, times+1
+		}
+		got := run(t, model, job)
+		if got.Makespan != want.Makespan || got.Operations != want.Operations || got.Events != want.Events {
+			t.Errorf("%s: the watch changes the result", model)
+		}
+		if times != want.Events/4096 || last.Operations > want.Operations || last.Now > want.Clock.PS(want.Makespan) {
+			t.Errorf("%s: asked %d times in %d events, at last %+v", model, times, want.Events, last)
+		}
+	}
+}

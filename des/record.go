@@ -106,11 +106,13 @@ func (r *run) countLinks(at units.Time) {
 		sent, received := r.rec.wires[id].Passed(r.medium, l, at)
 		r.rec.links[id] = replay.PortCount{TxPackets: sent.Packets, TxBytes: sent.Bytes, RxPackets: received.Packets, RxBytes: received.Bytes}
 	}
+	r.takeQueues(r.rec.links)
 }
 
-// finishRecording hands over the result, which an error of the recorder changes.
-func (r *run) finishRecording(res *replay.Result, ending sim.Ending) {
-	if r.rec == nil || r.rec.failed {
+// countEnd sets the counters, and the longest queues, to those of the end of the run.
+func (r *run) countEnd(ending sim.Ending) {
+	if r.rec == nil {
+		r.takeQueues(nil)
 		return
 	}
 	at := r.kernel.Reached
@@ -121,6 +123,13 @@ func (r *run) finishRecording(res *replay.Result, ending sim.Ending) {
 		at = r.stop() + 1
 	}
 	r.countLinks(at)
+}
+
+// finishRecording hands over the result, which an error of the recorder changes.
+func (r *run) finishRecording(res *replay.Result) {
+	if r.rec == nil || r.rec.failed {
+		return
+	}
 	if err := r.told(r.rec.to.End(res, r.rec.links, r.countScaleUp())); err != nil {
 		res.Verdict.Outcome, res.Verdict.Errors = replay.Failed, append(res.Verdict.Errors, err)
 	}

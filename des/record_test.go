@@ -44,7 +44,13 @@ func TestRecordingIsReproducible(t *testing.T) {
 		}
 		unmarked := &tape{}
 		record(t, j, unmarked)
-		unmarked.marks = want.marks
+		unmarked.marks, unmarked.last = want.marks, slices.Clone(unmarked.last)
+		for i := range unmarked.last { // of all the time, not of the time since the last mark
+			if q := &unmarked.last[i].Queue; *q < want.last[i].Queue {
+				t.Errorf("case %d: link %d had a queue of %d B, and at the end of the run of %d B", seed, i, *q, want.last[i].Queue)
+			}
+			unmarked.last[i].Queue = want.last[i].Queue
+		}
 		unmarked.same(t, fmt.Sprintf("case %d, without marks", seed), want)
 	}
 }
@@ -81,7 +87,9 @@ func passed(packets []packet, at int64) (c replay.PortCount) {
 //	ack up        1289120 + l                +1720
 //	ack down      1790840 + 2 l              +1720
 //
-// The clocks of switches run behind those of hosts by half of l; no counter shows it.
+// The clocks of switches run behind those of hosts by half of l; no counter of packets
+// shows it. Packet 2 waits on the way down for 320 ps, 16 B, and packet 3, which arrives at
+// 705240 + l, for 46080 ps, 2304 B. Each is seen at one mark, and no later than the packet.
 func TestCountersAtMarks(t *testing.T) {
 	for _, l := range []int64{0, 1, 300_000, 2_000_001} {
 		at := func(start, bytes int64) packet { return packet{start, start + 20*bytes + 500_000, bytes} }
@@ -108,12 +116,23 @@ func TestCountersAtMarks(t *testing.T) {
 		if n := len(p.marks); n == 0 || p.marks[n-1].At != last {
 			t.Fatalf("latency %d: the last mark is %+v, want one at %d", l, p.marks[n-1], last)
 		}
+		var queues []int64
 		for _, m := range p.marks {
 			for id, link := range j.Topology.Links() {
+				if q := m.Links[id].Queue; q > 0 {
+					queues = append(queues, int64(id), q)
+					if m.At > 751_320+l+1 {
+						t.Errorf("latency %d, at %d, link %d: a queue of %d B that has gone", l, m.At, id, q)
+					}
+					m.Links[id].Queue = 0
+				}
 				if got, want := m.Links[id], passed(want[[2]int32{link.From, link.To}], m.At); got != want {
 					t.Errorf("latency %d, at %d, link from %d to %d: %+v, want %+v", l, m.At, link.From, link.To, got, want)
 				}
 			}
+		}
+		if d := gocmp.Diff([]int64{3, 16, 3, 2304}, queues); d != "" { // of link 3, from 2 to 1
+			t.Errorf("latency %d: queues (-want +got):\n%s", l, d)
 		}
 	}
 }

@@ -35,6 +35,7 @@ func (r *run) result(ending sim.Ending) *replay.Result {
 	r.rankTimes(res)
 	res.Verdict = r.verdict(ending)
 	res.Notes = append(append(r.notes, r.assumptions()...), r.scaleUpNote()...)
+	r.statistics()
 	return res
 }
 
@@ -141,26 +142,10 @@ func (r *run) assumptions() []string {
 		return []string{"ideal transport: no headers, no packets, no acknowledgements, no switch latency; each hop stores and forwards the whole message"}
 	}
 	note := "switch buffers are unlimited: no packet is lost, marked or paused"
-	if bytes, link := r.longestQueue(); bytes > 0 {
-		note += fmt.Sprintf("; the longest queue held %s, %s", units.ReadableBytes(bytes), r.linkName(link))
+	if link, bytes := r.longestQueue(); bytes > 0 {
+		note += fmt.Sprintf("; the longest queue held %s, on the way from %s", units.ReadableBytes(bytes), r.linkName(link))
 	}
 	return []string{note}
-}
-
-// longestQueue returns the most bytes that an arriving packet found at an output of a
-// switch, and the link behind it.
-func (r *run) longestQueue() (bytes int64, link int32) {
-	for _, s := range r.switches {
-		wait, at := s.LongestWait()
-		if wait == 0 {
-			continue
-		}
-		rate := r.job.Topology.Links()[at].PerByte
-		if n := units.MulDiv(wait, rate.Den, rate.Num*r.clock.PerPS); n > bytes {
-			bytes, link = n, at
-		}
-	}
-	return bytes, link
 }
 
 func (r *run) linkName(id int32) string {
@@ -171,5 +156,5 @@ func (r *run) linkName(id int32) string {
 		}
 		return fmt.Sprintf("switch %d", node-hosts)
 	}
-	return fmt.Sprintf("on the way from %s to %s", name(l.From), name(l.To))
+	return fmt.Sprintf("%s to %s", name(l.From), name(l.To))
 }

@@ -45,6 +45,10 @@ type Job struct {
 	SendOverhead, ReceiveOverhead int64
 	// Recorder, if not nil, is told of everything that happens.
 	Recorder replay.Recorder
+	// Watch, if not nil, is told between windows how far the run has come.
+	Watch replay.Watch
+	// Stats, if not nil, is filled with what the run cost.
+	Stats *replay.Stats
 
 	// Window shortens the window to at most this many picoseconds, and ShuffleSeed
 	// visits processes in a random order. Neither has an effect on results; tests use
@@ -81,6 +85,8 @@ type run struct {
 	tally    *replay.Tally
 	rec      *recording // nil where nobody records
 	notes    []string
+	state    func() replay.Progress // of the watch
+	queues   []int64                // by link: the most bytes that a packet found in the queue
 }
 
 // books are what one worker writes down.
@@ -109,9 +115,11 @@ func Run(ctx context.Context, job Job) (*replay.Result, error) {
 	if job.ShuffleSeed != 0 { // a test: let every worker have its part of every window
 		cfg.Shuffle, cfg.Small = job.ShuffleSeed, 1
 	}
+	r.state = r.progress
 	ending := r.start(ctx, cfg)
+	r.countEnd(ending)
 	res := r.result(ending)
-	r.finishRecording(res, ending)
+	r.finishRecording(res)
 	res.Wall = time.Since(began)
 	return res, nil
 }
@@ -155,6 +163,7 @@ func (r *run) between(workers []*sim.Worker) error {
 	for i := range r.books {
 		r.books[i].ended = r.books[i].ended[:0]
 	}
+	r.watch()
 	return err
 }
 
@@ -173,6 +182,7 @@ func (r *run) build() {
 	}
 	r.kernel = sim.NewKernel(nodes, to)
 	all := make([]fabric.Wire, len(links))
+	r.queues = make([]int64, len(links))
 	wires := make([][]fabric.Wire, nodes) // by node: a part of all, since links are sorted by From
 	first := make([]int32, nodes)
 	for id, l := range links {

@@ -203,7 +203,8 @@ func (r *run) countScaleUp() []replay.PortCount {
 	for rank, node := range r.placement.Node[:r.job.Graph.Ranks] {
 		var c replay.PortCount
 		if f := r.domains[node].fabric; f != nil {
-			c = replay.PortCount(f.Count(r.local[rank]))
+			n := f.Count(r.local[rank])
+			c = replay.PortCount{TxPackets: n.TxPackets, TxBytes: n.TxBytes, RxPackets: n.RxPackets, RxBytes: n.RxBytes}
 		}
 		r.rec.ups = append(r.rec.ups, c)
 	}

@@ -116,6 +116,8 @@ type Comparison struct {
 	// Metrics has one entry for each model that was compared with the simulation.
 	Metrics  []Metrics
 	Findings []diag.Diagnostic
+	// Stats, if not nil, are what the simulation cost in more detail.
+	Stats *replay.Stats
 
 	graph *graph.Graph
 	ref   int // index of the simulated run, or -1

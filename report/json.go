@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 
 	"hybrid/graph/replay"
@@ -81,7 +82,7 @@ func (r Ratio) MarshalJSON() ([]byte, error) {
 }
 
 func (c *Comparison) document() object {
-	return object{
+	o := object{
 		{"schema", Schema},
 		{"command", c.Inputs.Command},
 		{"version", c.Inputs.Version},
@@ -96,6 +97,10 @@ func (c *Comparison) document() object {
 		{"collectives", each(c.Collectives, c.collectiveObject)},
 		{"findings", FindingObjects(c.Findings)},
 	}
+	if c.Stats != nil && c.ref >= 0 {
+		o = append(o, member{"stats", c.statsObject()})
+	}
+	return o
 }
 
 // each maps a list; the result is [] and never null.
@@ -156,11 +161,20 @@ func (c *Comparison) runObject(run **replay.Result) object {
 		{"verdict", c.runVerdict(&r.Verdict)},
 		{"operations", r.Operations}, {"messages", r.Messages}, {"message_bytes", r.MessageBytes},
 		{"events", r.Events}, {"packets", r.Packets}, {"packet_hops", r.PacketHops}, {"windows", r.Windows},
-		{"ticks_per_ps", r.Clock.PerPS},
+		{"ticks_per_ps", r.Clock.PerPS}, {"digest", digestText(r)},
 		{"wall_ns", r.Wall.Nanoseconds()},
 		{"notes", texts(r.Notes)},
 		{"ranks", ranks},
 	}
+}
+
+// digestText is the digest of a simulation, as text since few readers of JSON keep 64 bits
+// of a number; null for models.
+func digestText(r *replay.Result) any {
+	if r.Model != Simulated {
+		return nil
+	}
+	return fmt.Sprintf("%016x", r.Digest)
 }
 
 func (c *Comparison) runVerdict(v *replay.Verdict) object {

@@ -29,6 +29,7 @@ func (c *Comparison) WriteText(w io.Writer, opt TextOptions) error {
 	p.ranks()
 	p.caveats()
 	p.cost()
+	p.stats()
 	_, err := io.WriteString(w, printable(p.b.String()))
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -52,6 +53,7 @@ type app struct {
 	stdout, stderr io.Writer
 	global         globalOptions
 	sources        *sources
+	now            func() time.Time // for progress and statistics only
 }
 
 // globalOptions are flags that every command has.
@@ -74,7 +76,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, sources: newSources()}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, sources: newSources(), now: time.Now}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)

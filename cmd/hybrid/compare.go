@@ -60,6 +60,10 @@ func (a *app) execute(cmd *cobra.Command, args []string, o *runOptions, s runSpe
 	if err != nil {
 		return err
 	}
+	p.progress = a.newProgress(o, p.workload.graph)
+	if o.stats {
+		p.stats = &replay.Stats{}
+	}
 	runs, err := p.runAll(cmd.Context(), o, s.simulation)
 	if err != nil {
 		a.render(&p.late)
@@ -72,6 +76,7 @@ func (a *app) execute(cmd *cobra.Command, args []string, o *runOptions, s runSpe
 	in.Interrupted = cmd.Context().Err() != nil && !complete(runs, o, s)
 	c := report.New(in, p.workload.graph, runs, p.lowerBound, &p.findings)
 	c.AddIdeals(p.idealTime)
+	c.Stats = p.stats
 	if err := a.write(c, o); err != nil {
 		return err
 	}

@@ -25,20 +25,29 @@ func (p *prepared) simulate(ctx context.Context, o *runOptions) (*replay.Result,
 	if err != nil {
 		return nil, err
 	}
-	return des.Run(ctx, des.Job{
-		Graph: p.workload.graph, Network: p.platform.network, Topology: p.topology, Placement: p.platform.placement,
-		Ideal: o.isIdeal(p.platform.network), Family: o.family, Threads: threads, Seed: o.seed, StopAt: stop,
-		EndWithAck: p.workload.graph.Origin == graph.Chakra, SendOverhead: send, ReceiveOverhead: receive,
-		Recorder: recorder,
-	})
+	job := p.job(o)
+	job.Threads, job.StopAt, job.SendOverhead, job.ReceiveOverhead = threads, stop, send, receive
+	job.Recorder, job.Watch, job.Stats = recorder, p.progress.watch(), p.stats
+	p.progress.begin("packet")
+	defer p.progress.end()
+	defer p.memoryUse()()
+	return des.Run(ctx, job)
+}
+
+// job is the simulation as far as it shapes results.
+func (p *prepared) job(o *runOptions) des.Job {
+	return des.Job{Graph: p.workload.graph, Network: p.platform.network, Topology: p.topology, Placement: p.platform.placement,
+		Ideal: o.isIdeal(p.platform.network), Family: o.family, Seed: o.seed, EndWithAck: p.workload.graph.Origin == graph.Chakra}
 }
 
 // predict runs one analytic model.
 func (p *prepared) predict(ctx context.Context, m analytic.Model, o *runOptions) (*replay.Result, error) {
 	stop, _ := o.stopTime()
+	p.progress.begin(m.Name)
+	defer p.progress.end()
 	return m.Run(ctx, analytic.Job{
 		Graph: p.workload.graph, Network: p.platform.network, Placement: p.platform.placement, Family: o.family,
-		EndWithAck: p.workload.graph.Origin == graph.Chakra, Overheads: p.modelOverheads(), StopAt: stop,
+		EndWithAck: p.workload.graph.Origin == graph.Chakra, Overheads: p.modelOverheads(), StopAt: stop, Watch: p.progress.watch(),
 	})
 }
 

@@ -50,6 +50,9 @@ type runOptions struct {
 	// output
 	format, out string
 	failIf      string
+	progress    string
+	stats       bool
+	maxMemory   string
 	records     recordOptions
 	warnings    warningOptions
 
@@ -88,6 +91,7 @@ func (o *runOptions) engineFlags(cmd *cobra.Command, analyticRuns, simulates boo
 	f.StringVar(&o.stopAt, "stop-at", "", "end the run at a simulated `time`")
 	f.BoolVar(&o.noCheck, "no-check", false, "leave out the progress check before the run")
 	_ = f.MarkHidden("no-check")
+	f.StringVar(&o.progress, "progress", "auto", "say on standard error how far the run is: `auto` (on a terminal), plain (a line every 10 s) or none")
 	if analyticRuns {
 		f.StringVar(&o.models, "models", "hockney,loggp", "analytic models: a `list`")
 	}
@@ -95,6 +99,8 @@ func (o *runOptions) engineFlags(cmd *cobra.Command, analyticRuns, simulates boo
 		f.BoolVar(&o.ideal, "ideal", false, "simulate an ideal network: no headers, whole messages, no acknowledgements")
 		o.records.flags(f)
 		f.IntVar(&o.cores, "cores", 0, "simulation threads; results do not depend on `N` (default all cores)")
+		f.BoolVar(&o.stats, "stats", false, "report what the simulation cost, and its longest queues (text and json)")
+		f.StringVar(&o.maxMemory, "max-memory", "", "refuse a simulation that is estimated to need more than this `size` (default what the machine has)")
 	}
 	o.formats = []string{"text", "json", "csv"}
 	f.StringVarP(&o.format, "output", "o", "text", "form of the report: `text`, json or csv")
@@ -131,6 +137,7 @@ func (o *runOptions) completeWords(cmd *cobra.Command) {
 		"records-format":   {"csv", "parquet"},
 		"records-only":     records.Names(),
 		"collective-start": {"latest", "earliest"},
+		"progress":         progressWords(),
 	}
 	for flag, list := range words {
 		if cmd.Flags().Lookup(flag) != nil {
@@ -195,6 +202,7 @@ func (o *runOptions) checkWords() error {
 		{"--output", o.format, o.formats},
 		{"--dependencies", o.dependencies, []string{"auto", "both", "data", "ctrl"}},
 		{"--trace-family", o.family, []string{"synthesized", "compiled", "collected"}},
+		{"--progress", o.progress, progressWords()},
 	} {
 		if w.value != "" && !slices.Contains(w.allowed, w.value) {
 			return fmt.Errorf("%s is %s, not %q%s", w.flag, choices(w.allowed), w.value, diag.DidYouMean(w.value, w.allowed))
@@ -232,6 +240,9 @@ func (o *runOptions) checkNumbers() error {
 		return fmt.Errorf("--stop-at: %w", err)
 	}
 	if _, err := o.scaleFactor(); err != nil {
+		return err
+	}
+	if _, err := o.memoryLimit(); err != nil {
 		return err
 	}
 	for _, d := range o.defines {

@@ -21,6 +21,9 @@ type prepared struct {
 	topology networks.Topology // nil unless simulated
 	findings diag.List
 	late     diag.List // findings of the engines, after the others were printed
+	progress *progress
+	stats    *replay.Stats // nil unless asked for
+	estimate int64         // of the simulation's memory in bytes
 }
 
 // prepare runs the pipeline up to the engines: load, place, passes, price, check. Its
@@ -48,6 +51,7 @@ func (a *app) steps(p *prepared, args []string, o *runOptions, simulate bool) er
 	}
 	if simulate && !p.findings.HasErrors() {
 		p.topology = p.platform.network.Topology(p.platform.placement.Nodes, &p.findings)
+		p.checkMemory(o)
 	}
 	return nil
 }

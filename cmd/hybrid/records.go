@@ -36,7 +36,7 @@ func (o *recordOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "records-format", "csv", "form of the record tables: `csv` or parquet")
 	f.StringSliceVar(&o.only, "records-only", nil, "write these records only: a `list`")
 	f.StringVar(&o.interval, "record-interval", "1ms", "`time` between rows of chakra-cdf; the simulation lasts as long beyond the end of the last rank")
-	f.StringVar(&o.deviceInterval, "nd-interval", "1ms", "`time` between rows of nd-stats")
+	f.StringVar(&o.deviceInterval, "nd-interval", "1ms", "`time` between rows of nd-stats and link-stats")
 	f.StringVar(&o.profiles, "profile-interval", "", "list the running nodes of each rank at every multiple of a `time`")
 	f.BoolVar(&o.scaleUp, "scale-up-stats", false, "scale-up devices in nd-stats")
 	f.StringVar(&o.collectiveStart, "collective-start", "latest", "a collective starts with its `latest` or earliest participant, in records")

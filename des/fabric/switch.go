@@ -105,15 +105,15 @@ func (s *Switch) output(r *sim.Record) int32 {
 	return first + Choose(FlowHash(r)^s.salt, n)
 }
 
-// LongestWait returns the longest time that a packet has waited behind others for an
-// outgoing link of the switch, and the link.
-func (s *Switch) LongestWait() (wait units.Time, link int32) {
+// TakeWaits hands over, for each outgoing link on which a packet has waited since the
+// last call, the longest such wait.
+func (s *Switch) TakeWaits(take func(link int32, wait units.Time)) {
 	for i := range s.ports {
-		if s.ports[i].longest > wait {
-			wait, link = s.ports[i].longest, s.first+int32(i)
+		if p := &s.ports[i]; p.longest > 0 {
+			take(s.first+int32(i), p.longest)
+			p.longest = 0
 		}
 	}
-	return wait, link
 }
 
 // FlowHash identifies the flow of a packet: origin, target and queue pair.

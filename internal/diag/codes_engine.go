@@ -18,5 +18,11 @@ func engineCodes() []Code {
 		{"E955", "a link too slow to simulate",
 			"A single packet would take longer on the link than simulated time can last (53 days at a tick of one picosecond).",
 			"fabric: {link: {rate: 1bps, delay: 1000h}}"},
+		{"E958", "more memory than there is",
+			"What the simulation is going to need is estimated before it starts: so much for each link, rank and queue pair. It is more than the machine, or its control group, has. The notes say which part is the largest. `--max-memory SIZE` replaces the machine's figure.",
+			"hybrid simulate alltoall.hbp -D ranks=20000"},
+		{"W958", "nearly all memory there is",
+			"The estimate is above 80 % of what the machine has. Packets that wait in queues come on top of it.",
+			"hybrid simulate alltoall.hbp -D ranks=16000"},
 	}
 }

@@ -12,6 +12,7 @@ func recordTable() []Record {
 		{"chakra-comm-collective-stats", "a row for each collective", collectiveColumns(), newCollectiveStats},
 		{"chakra-comm-collective-percentiles-stats", "run times of collectives by type, algorithm and size, against the ideal time", percentileColumns(), newPercentiles},
 		{"nd-stats", "at regular times, what each port has carried", deviceColumns(), newDevices},
+		{"link-stats", "at regular times, the links that were in use: how long they were busy, and the longest queues", linkColumns(), newLinks},
 		{"topology-report", "both ends of every cable, the scale-up fabric's included", topologyColumns(), fixedRecord("topology-report", topologyColumns(), writeTopology)},
 		{profileRecord, "at regular times, the nodes that run on a rank (text, a file a rank)", nil, newProfile},
 		{annotatedRecord, "the traces with the times of their nodes (JSON, a file a rank)", nil, newAnnotated},
@@ -161,6 +162,20 @@ func deviceColumns() []Column {
 		{"rx_link_percent_util", Decimal, "rx_rate_Gbps in percent of the link's rate"},
 		{"tx_drops", Integer, "packets lost on the way out; 0, buffers are unlimited"},
 		{"rx_drops", Integer, "packets lost on the way in; 0"},
+	}
+}
+
+func linkColumns() []Column {
+	return []Column{
+		{"sim_time_sec", Decimal, "end of the interval"},
+		{"link_id", Integer, "number of the directed link in the topology"},
+		{"from_name", Text, "server or switch that sends on it"},
+		{"to_name", Text, "the one that receives"},
+		{"interval_packets", Integer, "packets whose first bit has left in the interval"},
+		{"interval_bytes", Integer, "their bytes, headers included"},
+		{"busy_time_us", Decimal, "time that these bytes occupy the link, truncated to picoseconds"},
+		{"utilization", Decimal, "busy time in percent of the interval"},
+		{"max_queue_bytes", Integer, "of the packets that left the output of a switch in the interval, the most bytes that one had found queued before it; 0 at NICs"},
 	}
 }
 

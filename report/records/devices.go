@@ -97,7 +97,7 @@ func (d *devices) scaleUp(at int64, rank int32, counters []replay.PortCount) err
 func (d *devices) traffic(now, before replay.PortCount, txPerByte, rxPerByte units.Rat) error {
 	tx, rx := now.TxBytes-before.TxBytes, now.RxBytes-before.RxBytes
 	d.row = append(d.row, integer(now.TxPackets), integer(now.RxPackets), decimal(now.TxBytes, 9), decimal(now.RxBytes, 9),
-		decimal(tx, 6), decimal(rx, 6), d.rate(tx), d.rate(rx), d.utilization(tx, txPerByte), d.utilization(rx, rxPerByte), integer(0), integer(0))
+		decimal(tx, 6), decimal(rx, 6), d.rate(tx), d.rate(rx), utilization(tx, txPerByte, d.every), utilization(rx, rxPerByte, d.every), integer(0), integer(0))
 	return d.t.row(d.row...)
 }
 
@@ -106,13 +106,13 @@ func (d *devices) rate(bytes int64) cell {
 	return decimal(units.MulDiv(bytes, 8000*1e6, d.every), 6)
 }
 
-// utilization is the part of the interval in which the port was busy, in percent with
-// six decimals.
-func (d *devices) utilization(bytes int64, perByte units.Rat) cell {
+// utilization is the part of an interval in which a port was busy, in percent with six
+// decimals.
+func utilization(bytes int64, perByte units.Rat, every int64) cell {
 	if perByte.Num <= 0 {
 		return decimal(0, 0)
 	}
 	// Femtoseconds, so that short intervals keep their digits.
 	busy := units.MulDiv(bytes, perByte.Num*1000, perByte.Den)
-	return decimal(units.MulDiv(busy, 100*1e6, d.every*1000), 6)
+	return decimal(units.MulDiv(busy, 100*1e6, every*1000), 6)
 }

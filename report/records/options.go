@@ -34,7 +34,7 @@ type Options struct {
 	// nodes also needs ProfileInterval.
 	Only []string
 	// Interval is the time between rows of chakra-cdf, DeviceInterval between those of
-	// nd-stats, ProfileInterval between listings of running nodes, 0 for none; all in
+	// nd-stats and link-stats, ProfileInterval between listings of running nodes, 0 for none; all in
 	// picoseconds.
 	Interval, DeviceInterval, ProfileInterval int64
 	// ScaleUpStats adds the scale-up devices to nd-stats.

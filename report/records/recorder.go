@@ -192,6 +192,7 @@ func (r *Recorder) NextMark() units.Time {
 // Mark lets the records whose time has come write their rows.
 func (r *Recorder) Mark(at units.Time, links, scaleUp []replay.PortCount) error {
 	r.latest = max(r.latest, at)
+	r.look(links)
 	return r.each(func(l listener) error {
 		if l.next() > at {
 			return nil
@@ -200,10 +201,24 @@ func (r *Recorder) Mark(at units.Time, links, scaleUp []replay.PortCount) error 
 	})
 }
 
+// looker is a record that wants to see the counters at every mark.
+type looker interface {
+	look(links []replay.PortCount)
+}
+
+func (r *Recorder) look(links []replay.PortCount) {
+	for _, a := range r.active {
+		if l, ok := a.listener.(looker); ok {
+			l.look(links)
+		}
+	}
+}
+
 // End writes the rows that are still due, what never finished, and gives the files
 // their names.
 func (r *Recorder) End(res *replay.Result, links, scaleUp []replay.PortCount) error {
 	stop := r.stop(res)
+	r.look(links)
 	err := r.each(func(l listener) error {
 		for l.next() <= stop {
 			if r.opt.Cancelled != nil && r.opt.Cancelled() {
