@@ -49,6 +49,9 @@ func (s *wiringSource) numbered(nodes, switches, links int) *wiring {
 	}
 	isSwitch := make([]bool, nodes)
 	rest := s.switchIDs(s.lines[1:], switches, isSwitch)
+	if s.errors > 0 {
+		return nil
+	}
 	node := make([]int32, nodes) // by ID
 	w := &wiring{hosts: nodes - switches, switches: switches}
 	host, other := int32(0), int32(w.hosts)
@@ -63,9 +66,6 @@ func (s *wiringSource) numbered(nodes, switches, links int) *wiring {
 	w.names = make([]string, nodes)
 	for id, n := range node {
 		w.names[n] = strconv.Itoa(id)
-	}
-	if s.errors > 0 {
-		return nil
 	}
 	if len(rest) != links {
 		s.errorf(head[len(head)-1], "%s announced, but the file has %d", announced(links, "link"), len(rest))

@@ -343,6 +343,7 @@ func TestTopologyFileFindings(t *testing.T) {
 			"net:4:1: error: a link has 5 words, not 4: source, target, rate, delay and error rate [E819]\n"},
 		{"2 2 1\n0 1\n", "net:1:1: error: 2 nodes are not more than their 2 switches: there are no hosts [E819]\n"},
 		{"3 1 0\n", "net:1:3: error: 1 switch is announced, but the file names 0 [E819]\n"},
+		{"7 1 0\n001 0\n", "net:2:5: error: 1 switch is announced, but the file names more [E819]\n"},
 		{hpcc, "net:6:21: info: links lose nothing: the error rates of 1 link are not used [W827]\n"},
 		{"topology: [Rong, Ring]\nnpus_count: [4]\nbandwidth: [50]\nlatency: [5]\n",
 			"net:2:1: error: npus_count has length 1, but topology has 2 [E819]\n" +
