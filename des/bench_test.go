@@ -143,3 +143,34 @@ func BenchmarkAllToAll(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSwitches is the permutation with switches that have a packet memory: lossless
+// data, acknowledgements of a higher class, marks.
+func BenchmarkSwitches(b *testing.B) {
+	for _, c := range []struct {
+		k    int
+		name string
+		keys string
+	}{
+		{8, "fifo", ""}, {8, "unlimited", "buffer: 1TB"}, {8, "pfc", shared}, {8, "tight", tight}, {16, "pfc", shared},
+	} {
+		hosts := c.k * c.k * c.k / 4
+		b.Run(fmt.Sprintf("hosts=%d/%s", hosts, c.name), func(b *testing.B) {
+			more := "  switch: {" + c.keys + "}\n" + roce
+			j := job(b, permutation(b, hosts, 2_000_000), network(b, fmt.Sprintf("{kind: fat-tree, k: %d}", c.k), "{rate: 400Gbps, delay: 1us}", more), 1)
+			var hops int64
+			cpu := cpuSeconds()
+			for range b.N {
+				hops += finished(b, j).PacketHops
+			}
+			cpu = cpuSeconds() - cpu
+			b.ReportMetric(float64(hops)/cpu/1e6, "Mhops/cpu-s")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+const (
+	shared = "buffer: 64MB, headroom: 256KB, classes: [{share: 9}, {}], pfc: {xoff: 700KB, xon: 300KB}, ecn: {kmin: 400KB, kmax: 1600KB, pmax: 0.2}"
+	tight  = "buffer: 64MB, headroom: 256KB, classes: [{share: 9}, {}], pfc: {xoff: 60KB, xon: 48KB}, ecn: {kmin: 20KB, kmax: 40KB, pmax: 0.2}"
+)

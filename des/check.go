@@ -9,7 +9,6 @@ import (
 	"hybrid/des/sim"
 	"hybrid/internal/diag"
 	"hybrid/internal/units"
-	"hybrid/internal/yamldoc"
 	"hybrid/networks"
 )
 
@@ -32,20 +31,6 @@ func CheckNIC(n *networks.Network, list *diag.List) {
 	checkSwitch(n, list)
 }
 
-// switchSection names the keys of fabric.switch, all of which package networks reads, so
-// that another one is an error with a suggestion.
-type switchSection struct {
-	Latency    *yamldoc.Node `yaml:"latency" doc:"Time from a packet's arrival to its output queue."`
-	Forwarding *yamldoc.Node `yaml:"forwarding" doc:"store-and-forward or cut-through."`
-	Buffer     *yamldoc.Node `yaml:"buffer" doc:"Packet memory."`
-}
-
-func checkSwitch(n *networks.Network, list *diag.List) {
-	if s := n.Fabric.Switch.Section; s != nil {
-		yamldoc.DecodeAt(s, "fabric.switch", new(switchSection), list)
-	}
-}
-
 // NICSection returns a value of the struct whose tags declare a transport's keys in the
 // nic section, for the reference and the schema; nil if there is no such transport.
 func NICSection(transport string) any {
@@ -65,7 +50,7 @@ func (r *run) check(list *diag.List) {
 	} else {
 		r.params, _ = nic.Find(n, list)
 	}
-	checkSwitch(n, list)
+	r.section = checkSwitch(n, list)
 	if f := n.Fabric.Switch.Forwarding; f != "" && f != "store-and-forward" {
 		list.Errorf("E952", positionOf(n, "fabric", "switch", "forwarding"), "forwarding %q is not available yet", f).Note("available: store-and-forward")
 	}
@@ -83,6 +68,7 @@ func (r *run) check(list *diag.List) {
 	r.groupNodes()
 	r.setClock()
 	r.setMedium()
+	r.setBuffering(list)
 	r.lookAhead(list)
 	r.sendOverhead, r.receiveOverhead = r.clock.Ticks(r.job.SendOverhead), r.clock.Ticks(r.job.ReceiveOverhead)
 }
@@ -231,6 +217,9 @@ func (r *run) lookAhead(list *diag.List) {
 	}
 	// A run can be interrupted between windows only.
 	r.window = min(r.window, r.clock.Ticks(longestWindow))
+	if r.buffering != nil {
+		r.window = min(r.window, fabric.MaxWindow)
+	}
 	if r.job.Window > 0 {
 		r.window = min(r.window, r.clock.Ticks(r.job.Window))
 	}
@@ -242,5 +231,11 @@ func (r *run) smallest() int64 {
 		return 0
 	}
 	w := &r.params.Wire
-	return max(min(w.First+1, w.Middle+1, w.Last+1, w.Only, w.Ack), w.MinFrame)
+	least := max(min(w.First+1, w.Middle+1, w.Last+1, w.Only, w.Ack), w.MinFrame)
+	if b := r.buffering; b != nil {
+		if least = min(least, b.Frame); b.TrimTo > 0 {
+			least = min(least, b.TrimTo)
+		}
+	}
+	return least
 }

@@ -39,10 +39,23 @@ func (r *run) progress() replay.Progress {
 // recorder unless they are nil.
 func (r *run) takeQueues(links []replay.PortCount) {
 	all := r.job.Topology.Links()
+	r.takeMemories(links)
 	for _, s := range r.switches {
 		s.TakeWaits(func(link int32, wait units.Time) {
 			rate := all[link].PerByte
 			n := units.MulDiv(wait, rate.Den, rate.Num*r.clock.PerPS)
+			r.queues[link] = max(r.queues[link], n)
+			if links != nil {
+				links[link].Queue = n
+			}
+		})
+	}
+}
+
+// takeMemories is takeQueues for switches with a packet memory.
+func (r *run) takeMemories(links []replay.PortCount) {
+	for _, s := range r.buffered {
+		s.TakeDeepest(func(link int32, n int64) {
 			r.queues[link] = max(r.queues[link], n)
 			if links != nil {
 				links[link].Queue = n

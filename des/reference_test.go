@@ -18,18 +18,19 @@ import (
 // shares with the engine what both take from outside (cursor, matcher, equal sharing,
 // flow hash, parsed parameters), and none of its mechanics.
 type reference struct {
-	run   *run // parameters only
-	queue refQueue
-	links []networks.Link
-	free  []int64 // by link
-	close []bool  // by link: without look-ahead
-	count []int64 // packets so far by link
-	hosts []refHost
-	ranks []refRank
-	lanes []*refLane
-	hops  int64
-	now   int64
-	round int // of the event at hand
+	run      *run // parameters only
+	queue    refQueue
+	links    []networks.Link
+	free     []int64 // by link
+	close    []bool  // by link: without look-ahead
+	count    []int64 // packets so far by link
+	hosts    []refHost
+	ranks    []refRank
+	lanes    []*refLane
+	switches map[int32]*refSwitch // those with a packet memory
+	hops     int64
+	now      int64
+	round    int // of the event at hand
 }
 
 type refEvent struct {
@@ -56,6 +57,7 @@ type refHost struct {
 	acks  map[int][]*refPacket // by link
 	ready map[int][]*refPair
 	busy  map[int]bool
+	until map[[2]int]int64 // by (link, kind): paused
 }
 
 type refPair struct {
@@ -81,20 +83,27 @@ type refPacket struct {
 	psn      int
 	last     *refMessage
 	ack      bool
+	cut      bool
+	pause    *refPause
 }
 
 // refer runs a job and returns the digest, the finish of every rank and the hops.
 func refer(j Job) (uint64, []int64, int64) {
+	f, d, finish := referAll(j)
+	return d, finish, f.hops
+}
+
+func referAll(j Job) (*reference, uint64, []int64) {
 	r := &run{job: &j, placement: j.Placement}
 	r.check(new(diag.List))
-	f := &reference{run: r, links: j.Topology.Links()}
+	f := &reference{run: r, links: j.Topology.Links(), switches: map[int32]*refSwitch{}}
 	f.free, f.count, f.close = make([]int64, len(f.links)), make([]int64, len(f.links)), make([]bool, len(f.links))
 	for _, id := range r.close {
 		f.close[id] = true
 	}
 	f.hosts = make([]refHost, j.Placement.Nodes)
 	for i := range f.hosts {
-		f.hosts[i] = refHost{map[[2]int32]*refPair{}, map[int][]*refPacket{}, map[int][]*refPair{}, map[int]bool{}}
+		f.hosts[i] = refHost{map[[2]int32]*refPair{}, map[int][]*refPacket{}, map[int][]*refPair{}, map[int]bool{}, map[[2]int]int64{}}
 	}
 	f.ranks = make([]refRank, j.Graph.Ranks)
 	algs := collective.NewTable()
@@ -116,7 +125,7 @@ func refer(j Job) (uint64, []int64, int64) {
 		d = digest(d, f.ranks[i].digest)
 		finish[i] = f.ranks[i].end
 	}
-	return d, finish, f.hops
+	return f, d, finish
 }
 
 func (f *reference) push(t int64, class int, a, b, order int64, do func()) {
@@ -147,7 +156,7 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 			round = f.roundAt(start) + 1
 		}
 		f.count[link]++
-		f.pushRound(at, round, 0, int64(link), f.count[link], 0, func() { f.transmit(at, f.next(l.To, p), p) })
+		f.pushRound(at, round, 0, int64(link), f.output(l.To, p)<<40+f.count[link], 0, func() { f.reach(at, link, p) })
 	} else {
 		if f.close[link] && at == start {
 			round = f.roundAt(start) + 1
@@ -156,6 +165,30 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 		f.pushRound(at, round, 0, int64(link), f.count[link], 0, func() { f.arrive(at, p) })
 	}
 	return f.free[link]
+}
+
+// output orders frames that come at one time on one link to a switch with a packet memory,
+// which is only possible where they have no size.
+func (f *reference) output(at int32, p *refPacket) int64 {
+	switch {
+	case f.run.buffering == nil:
+		return 0
+	case p.pause != nil:
+		return int64(p.pause.link)
+	}
+	return int64(f.next(at, p))
+}
+
+// reach lets a frame arrive at a switch.
+func (f *reference) reach(now int64, link int, p *refPacket) {
+	switch to := f.links[link].To; {
+	case p.pause != nil:
+		f.stop(now, p.pause)
+	case f.run.buffering != nil:
+		f.enter(now, link, p)
+	default:
+		f.transmit(now, f.next(to, p), p)
+	}
 }
 
 func (f *reference) next(at int32, p *refPacket) int {
@@ -180,9 +213,19 @@ func (f *reference) wake(now int64, host int32, link int) {
 	t := max(now, f.free[link])
 	f.push(t, 1, int64(link), 0, 0, func() {
 		h.busy[link] = false
-		if q := h.acks[link]; len(q) > 0 {
+		ack, data := len(h.acks[link]) > 0, len(h.ready[link]) > 0
+		for kind, waits := range []*bool{&data, &ack} {
+			if u := h.until[[2]int{link, kind}]; *waits && u > t {
+				*waits = false
+				f.push(u, 1, int64(link), 0, 0, func() { f.wake(u, host, link) })
+			}
+		}
+		if ack {
+			q := h.acks[link]
 			h.acks[link] = q[1:]
 			f.transmit(t, link, q[0])
+		} else if !data {
+			return
 		} else {
 			q := h.ready[link][0]
 			h.ready[link] = h.ready[link][1:]
@@ -244,6 +287,13 @@ func (f *reference) post(now int64, m nic.Message) {
 
 func (f *reference) arrive(now int64, p *refPacket) {
 	q := p.pair
+	if p.pause != nil {
+		f.stop(now, p.pause)
+		return
+	}
+	if p.cut || !p.ack && p.psn > q.want && f.run.buffering != nil {
+		return
+	}
 	if p.ack {
 		for len(q.unacked) > 0 && q.unacked[0].last <= p.psn {
 			f.acknowledged(now, q.unacked[0])

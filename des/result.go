@@ -34,6 +34,7 @@ func (r *run) result(ending sim.Ending) *replay.Result {
 	r.tally.Finish()
 	r.rankTimes(res)
 	res.Verdict = r.verdict(ending)
+	r.lossVerdict(&res.Verdict)
 	res.Notes = append(append(r.notes, r.assumptions()...), r.scaleUpNote()...)
 	r.statistics()
 	return res
@@ -43,9 +44,15 @@ func (r *run) result(ending sim.Ending) *replay.Result {
 // every byte handed to a NIC was delivered, every message acknowledged, every link is
 // empty.
 func (r *run) assertDrained() {
+	if l := r.losses(); l.drops+l.cuts > 0 {
+		return
+	}
 	var posted, delivered int64
 	for _, n := range r.nics {
 		posted, delivered = posted+n.Posted, delivered+n.Delivered
+		if n.Discarded > 0 {
+			panic(fmt.Sprintf("des: %d packets came out of order and none was dropped", n.Discarded))
+		}
 		if err := n.Idle(); err != nil {
 			panic(fmt.Sprintf("des: the run has drained, but %v", err))
 		}
@@ -58,6 +65,11 @@ func (r *run) assertDrained() {
 	}
 	if posted != delivered {
 		panic(fmt.Sprintf("des: %d B were sent and %d B delivered", posted, delivered))
+	}
+	for _, s := range r.buffered {
+		if n := s.Stored(); n != 0 {
+			panic(fmt.Sprintf("des: the run has drained with %d B in a switch", n))
+		}
 	}
 	if n := r.kernel.InFlight(); n != 0 {
 		panic(fmt.Sprintf("des: the run has drained with %d records on links", n))
@@ -140,6 +152,9 @@ func (r *run) unreceived() []replay.Pending {
 func (r *run) assumptions() []string {
 	if !r.params.Packets {
 		return []string{"ideal transport: no headers, no packets, no acknowledgements, no switch latency; each hop stores and forwards the whole message"}
+	}
+	if r.buffering != nil {
+		return r.bufferNotes()
 	}
 	note := "switch buffers are unlimited: no packet is lost, marked or paused"
 	if link, bytes := r.longestQueue(); bytes > 0 {

@@ -75,18 +75,24 @@ type run struct {
 	domains  []*domain // by node
 	nics     []*nic.NIC
 	switches []*fabric.Switch
-	cursors  []*replay.Cursor
-	kernel   *sim.Kernel
-	procs    []sim.Process
-	medium   *fabric.Medium
-	window   units.Time
-	close    []int32 // links without look-ahead
-	books    []books // by worker
-	tally    *replay.Tally
-	rec      *recording // nil where nobody records
-	notes    []string
-	state    func() replay.Progress // of the watch
-	queues   []int64                // by link: the most bytes that a packet found in the queue
+	// Of runs whose switches have a packet memory:
+	section   switchSection
+	buffering *fabric.Buffering
+	buffered  []*fabric.Buffered
+	inlets    [][]int32 // by node: links that lead there
+	still     standstill
+	cursors   []*replay.Cursor
+	kernel    *sim.Kernel
+	procs     []sim.Process
+	medium    *fabric.Medium
+	window    units.Time
+	close     []int32 // links without look-ahead
+	books     []books // by worker
+	tally     *replay.Tally
+	rec       *recording // nil where nobody records
+	notes     []string
+	state     func() replay.Progress // of the watch
+	queues    []int64                // by link: the most bytes that a packet found in the queue
 }
 
 // books are what one worker writes down.
@@ -103,12 +109,18 @@ type books struct {
 // went is in the result's verdict, also where it did not finish; the end of the context
 // is noticed between windows.
 func Run(ctx context.Context, job Job) (*replay.Result, error) {
+	_, res, err := simulateRun(ctx, &job)
+	return res, err
+}
+
+// simulateRun is [Run], and returns what is left of it, for tests.
+func simulateRun(ctx context.Context, job *Job) (*run, *replay.Result, error) {
 	began := time.Now()
-	r := &run{job: &job, placement: job.Placement}
+	r := &run{job: job, placement: job.Placement}
 	var list diag.List
 	r.check(&list)
 	if err := list.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.build()
 	cfg := sim.Config{Processes: r.procs, Window: r.window, Threads: job.Threads, Stop: r.stop(), Between: r.between}
@@ -121,7 +133,7 @@ func Run(ctx context.Context, job Job) (*replay.Result, error) {
 	res := r.result(ending)
 	r.finishRecording(res)
 	res.Wall = time.Since(began)
-	return res, nil
+	return r, res, nil
 }
 
 // start runs the kernel, with the recorder if there is one.
@@ -157,8 +169,11 @@ func (r *run) between(workers []*sim.Worker) error {
 		w.Notices = w.Notices[:0]
 	}
 	var err error
+	if r.buffering != nil {
+		err = r.moving()
+	}
 	if r.rec != nil {
-		err = r.deliver(workers)
+		err = cmp.Or(r.deliver(workers), err)
 	}
 	for i := range r.books {
 		r.books[i].ended = r.books[i].ended[:0]
@@ -199,6 +214,10 @@ func (r *run) build() {
 		r.procs[process[d.id]] = d
 	}
 	for s := hosts; s < nodes; s++ {
+		if r.buffering != nil {
+			r.procs[process[s]] = r.newBuffered(int32(s), first[s], wires[s], process)
+			continue
+		}
 		w := fabric.NewSwitch(topo, int32(s), first[s], wires[s], r.kernel.Inputs(process[s]), r.job.Seed)
 		r.procs[process[s]] = w
 		r.switches = append(r.switches, w)

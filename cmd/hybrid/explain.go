@@ -71,6 +71,12 @@ func parameters() []explained {
 			out = append(out, explained{"network", f})
 		}
 	}
+	for _, f := range yamldoc.Fields(des.SwitchSection()) {
+		if f.Type != "section" { // those of package networks
+			f.Path = "fabric.switch." + f.Path
+			out = append(out, explained{"network", f})
+		}
+	}
 	for _, f := range machines.Parameters() {
 		out = append(out, explained{"machine", f})
 	}

@@ -1,14 +1,31 @@
 // Package fabric is the network between the NICs: directed links, output queues and
-// store-and-forward switches.
+// store-and-forward switches, without and with a bounded packet memory.
 //
 // Invariants:
 //
-//  1. An output port serves packets in the order of (arrival, incoming link): a packet
-//     starts when it has arrived and the one before has left, and occupies the link for
-//     its size times the time per byte.
-//  2. Queues are unbounded; no packet is lost, marked or delayed for another reason.
-//  3. A packet that cannot start in the window stays queued.
-//  4. The packets of a queue pair take one path, chosen at each switch among equal-cost
+//  1. The output port of a [Switch] serves packets in the order of (arrival, incoming
+//     link): a packet starts when it has arrived and the one before has left, and occupies
+//     the link for its size times the time per byte. Its queues are unbounded; no packet is
+//     lost, marked or delayed for another reason.
+//  2. A packet that cannot start in the window stays queued.
+//  3. The packets of a queue pair take one path, chosen at each switch among equal-cost
 //     links by a hash of origin, target, queue pair, switch and seed. Acknowledgements
 //     are a flow of their own.
+//  4. A [Buffered] switch keeps packets in a memory from their arrival until their last bit
+//     has left, counted by incoming link and class. It pauses links, drops, cuts and marks
+//     packets as [Class] says.
+//  5. At one time, in a Buffered switch, first the packets leave whose last bit is sent, in
+//     the order of ports; then frames arrive, in the order of incoming links, and of outputs
+//     where frames of no size come together on a link: packets are stored, marked, cut or
+//     dropped, and pauses take effect; then pauses are repeated, in
+//     the order of (incoming link, class); then transmissions start. A transmission of no
+//     size ends in the same instant, and the order begins anew.
+//  6. Pause frames go before all others and are never paused. They are frames on the link:
+//     they wait for the one that is being sent, are serialized, travel, and pass the
+//     latency of a switch before they take effect.
+//  7. Outputs of a Buffered switch have only the memory in common. In a window in which no
+//     threshold of it can be reached each runs by itself, else all together in order of
+//     time; the result is the same, and that of a Switch where the memory has no bounds.
+//  8. A mark's random number depends on seed, switch, port, class and how many were drawn
+//     there before.
 package fabric

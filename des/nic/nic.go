@@ -20,10 +20,16 @@ type Owner interface {
 	Acked(w *sim.Worker, m *Message, at units.Time)
 }
 
-// Frame kinds, in the top byte of Record.Dst.
+// Frame kinds, in the top byte of Record.Dst; switches make others.
 const (
 	frameData = iota
 	frameAck
+)
+
+// DataKind and AckKind are the kinds of frames of transports with packets.
+const (
+	DataKind uint8 = frameData
+	AckKind  uint8 = frameAck
 )
 
 // flagLast marks the last packet of a message, in the top byte of Record.Src.
@@ -39,6 +45,7 @@ type NIC struct {
 	first  int32 // the link of port 0
 	salt   uint64
 	peers  []*NIC // by node
+	origin uint32 // of data packets: this node, and what switches may do to them
 
 	ports []port
 	due   []due // a heap: each port with something to send, by when it can
@@ -53,6 +60,9 @@ type NIC struct {
 	// Packets counts the frames this NIC sent, Posted the payload it was given and
 	// Delivered the payload it handed to its node, in bytes.
 	Packets, Posted, Delivered int64
+	// Paused counts pause frames, Discarded packets behind a lost one, and Cut those that
+	// came without payload.
+	Paused, Discarded, Cut int64
 }
 
 // port is an outgoing link.
@@ -62,6 +72,8 @@ type port struct {
 	ackHead     int
 	ready, tail int32 // queue pairs with something to send, in round-robin order
 	queued      bool  // in the heap
+	stopped     bool  // some of until may be to come
+	until       [2]units.Time
 }
 
 type due struct {
@@ -97,6 +109,7 @@ type conn struct {
 func New(p Params, node int32, owner Owner, topo networks.Topology, first int32, wires []fabric.Wire, seed uint64, peers []*NIC) *NIC {
 	n := &NIC{params: p, node: node, owner: owner, topo: topo, first: first, salt: fabric.Salt(seed, node), peers: peers}
 	n.ports = make([]port, len(wires))
+	n.origin = sim.Pack(node, p.Flags)
 	for i := range wires {
 		n.ports[i] = port{wire: wires[i], ready: -1, tail: -1}
 	}
@@ -173,10 +186,15 @@ func (n *NIC) output(r *sim.Record) int32 {
 	return first
 }
 
-// ready puts a queue pair at the end of its port's round.
+// ready puts a queue pair at the end of its port's round and makes sure that the port is
+// in the heap.
 func (n *NIC) ready(q int32, now units.Time) {
-	at := n.qps[q].port
-	p := &n.ports[at]
+	n.join(&n.ports[n.qps[q].port], q)
+	n.wake(n.qps[q].port, now)
+}
+
+// join puts a queue pair at the end of a port's round.
+func (n *NIC) join(p *port, q int32) {
 	n.qps[q].next = -1
 	if p.ready < 0 {
 		p.ready = q
@@ -184,19 +202,25 @@ func (n *NIC) ready(q int32, now units.Time) {
 		n.qps[p.tail].next = q
 	}
 	p.tail = q
-	n.wake(at, now)
 }
 
 // wake makes sure that a port with something to send is in the heap.
 func (n *NIC) wake(at int32, now units.Time) {
 	p := &n.ports[at]
 	if p.queued {
+		if p.stopped {
+			n.hasten(at, now)
+		}
 		return
 	}
 	p.queued = true
 	n.due = append(n.due, due{max(now, p.wire.Free), at})
+	n.lift(len(n.due) - 1)
+}
+
+// lift moves an entry of the heap up to where it belongs.
+func (n *NIC) lift(i int) {
 	d := n.due
-	i := len(d) - 1
 	for i > 0 && d[i].before(d[(i-1)/2]) {
 		d[i], d[(i-1)/2] = d[(i-1)/2], d[i]
 		i = (i - 1) / 2
@@ -244,15 +268,29 @@ func (n *NIC) Idle() error {
 func (n *NIC) Transmit(w *sim.Worker) {
 	now := n.due[0].at
 	p := &n.ports[n.due[0].port]
+	if p.stopped {
+		n.transmitOpen(w, p, now)
+		return
+	}
 	n.Packets++
 	if p.ackHead < len(p.acks) {
-		p.wire.Send(w, &p.acks[p.ackHead], now)
-		if p.ackHead++; p.ackHead == len(p.acks) {
-			p.acks, p.ackHead = p.acks[:0], 0
-		}
+		p.sendAck(w, now)
 	} else {
 		n.sendData(w, p, now)
 	}
+	n.sent(p)
+}
+
+// sendAck sends the oldest acknowledgement.
+func (p *port) sendAck(w *sim.Worker, now units.Time) {
+	p.wire.Send(w, &p.acks[p.ackHead], now)
+	if p.ackHead++; p.ackHead == len(p.acks) {
+		p.acks, p.ackHead = p.acks[:0], 0
+	}
+}
+
+// sent puts the first port of the heap, which has sent a frame, where it belongs.
+func (n *NIC) sent(p *port) {
 	if p.ready >= 0 || p.ackHead < len(p.acks) {
 		n.due[0].at = p.wire.Free
 	} else {
@@ -269,7 +307,7 @@ func (n *NIC) sendData(w *sim.Worker, p *port, now units.Time) {
 	q := p.ready
 	qp := &n.qps[q]
 	p.ready = qp.next
-	r := sim.Record{Dst: sim.Pack(qp.node, frameData), Src: sim.Pack(n.node, 0), QP: uint32(q), PSN: qp.psn, Msg: uint32(qp.current)}
+	r := sim.Record{Dst: sim.Pack(qp.node, frameData), Src: n.origin, QP: uint32(q), PSN: qp.psn, Msg: uint32(qp.current)}
 	last := true
 	if n.params.Packets {
 		last = n.cut(qp, &r)
@@ -285,7 +323,7 @@ func (n *NIC) sendData(w *sim.Worker, p *port, now units.Time) {
 		n.messageSent(w, qp, end)
 	}
 	if qp.current >= 0 {
-		n.ready(q, now)
+		n.join(p, q)
 	}
 }
 

@@ -3,6 +3,7 @@ package nic
 import (
 	"fmt"
 
+	"hybrid/des/fabric"
 	"hybrid/des/sim"
 	"hybrid/internal/units"
 )
@@ -12,24 +13,32 @@ func (n *NIC) Receive(w *sim.Worker, r *sim.Record) {
 	switch {
 	case !n.params.Packets:
 		n.deliver(w, r)
+	case r.Kind() < frameAck:
+		n.packet(w, r)
 	case r.Kind() == frameAck:
 		n.acknowledged(w, r)
+	case r.Kind() == fabric.Pause:
+		n.pause(r)
 	default:
-		n.packet(w, r)
+		n.Cut++
 	}
 }
 
 // packet accepts a data packet, which must be the next of its queue pair: the fabric
-// neither loses packets nor reorders those of a flow.
+// does not reorder the packets of a flow. What follows a lost one is discarded.
 func (n *NIC) packet(w *sim.Worker, r *sim.Record) {
 	c := n.conn(r)
 	if r.PSN != c.expect {
+		if n.params.Lossy {
+			n.Discarded++
+			return
+		}
 		w.Fail(fmt.Errorf("node %d: packet %d of queue pair %d of node %d has arrived where %d was due", n.node, r.PSN, r.QP, r.From(), c.expect))
 		return
 	}
 	c.expect++
 	c.pending++
-	last := r.Src>>24 == flagLast
+	last := r.Src>>24&flagLast != 0
 	if last || c.pending >= n.params.AckEvery {
 		c.pending = 0
 		n.acknowledge(r)

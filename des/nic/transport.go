@@ -18,6 +18,12 @@ type Params struct {
 	// AckEvery is the number of packets after which a receiver acknowledges in the
 	// middle of a message; the last packet of a message it always acknowledges at once.
 	AckEvery int32
+	// Classes are the traffic classes of data and of acknowledgements.
+	Classes [2]uint8
+	// Flags are those of data packets (see [fabric.Capable]).
+	Flags uint8
+	// Lossy says that the fabric may drop packets.
+	Lossy bool
 }
 
 // Transport is a row of the transport table. Reliability, congestion control and path
@@ -81,12 +87,14 @@ func position(n *networks.Network) diag.Pos {
 
 type roceSection struct {
 	AckEvery int `yaml:"ack_every" default:"16" range:"1..1000000" doc:"Packets after which a receiver acknowledges in the middle of a message; the last packet of a message is always acknowledged at once."`
+	Class    int `yaml:"class" default:"0" range:"0..7" doc:"Traffic class of data, where switches have classes."`
+	AckClass int `yaml:"ack_class" default:"1" range:"0..7" doc:"Traffic class of acknowledgements; the last one there is, if it is less."`
 }
 
 func newRoCE(n *networks.Network, list *diag.List) Params {
 	var s roceSection
 	yamldoc.DecodeAt(n.NIC.Section, "nic", &s, list)
-	return Params{Packets: true, MTU: n.Fabric.MTU, Wire: n.Fabric.Wire, AckEvery: int32(s.AckEvery)}
+	return Params{Packets: true, MTU: n.Fabric.MTU, Wire: n.Fabric.Wire, AckEvery: int32(s.AckEvery), Classes: [2]uint8{uint8(s.Class), uint8(s.AckClass)}}
 }
 
 type idealSection struct{}

@@ -165,3 +165,6 @@ func (q *Events) popHeap() {
 	}
 	q.up(i, &e)
 }
+
+// Peek returns the earliest event; there must be one.
+func (q *Events) Peek() Event { return q.least }
