@@ -60,15 +60,10 @@ func (n *network) convertScaleUp(packets networks.ScaleUp) *scaleUp {
 	s := &scaleUp{place: p, near: make([]level, len(p.Groups)), far: make([]level, len(p.Groups))}
 	for i := range p.Groups {
 		g := &p.Groups[i]
-		s.near[i] = n.scaleUpLevel(g, crossing(g, 1, 2), packets)
-		s.far[i] = n.scaleUpLevel(g, crossing(g, 3, 4), packets)
+		s.near[i] = n.scaleUpLevel(g, g.Near(), packets)
+		s.far[i] = n.scaleUpLevel(g, g.Far(), packets)
 	}
 	return s
-}
-
-// crossing returns the picoseconds of hops and cables.
-func crossing(g *networks.ScaleUpGroup, hops, cables int64) int64 {
-	return min(saturatingMul(g.Hop, hops), int64(horizon)) + min(saturatingMul(g.Cable, cables), int64(horizon))
 }
 
 // scaleUpLevel returns the parameters of a crossing. In LogGP the bytes of a lone packet

@@ -1,6 +1,7 @@
 package des
 
 import (
+	"hybrid/des/fabric"
 	"hybrid/graph"
 	"hybrid/graph/collective"
 	"hybrid/networks"
@@ -45,16 +46,13 @@ func EstimateMemory(job *Job) Memory {
 	m := Memory{Links: int64(len(topo.Links())), RankCount: int64(job.Graph.Ranks), Pairs: estimatePairs(job.Graph, job.Placement)}
 	used := min(m.Links, longestPath*min(m.Pairs, m.Links))
 	m.Fabric = m.Links*bytesIdleLink + used*bytesUsedLink
-	if routes := int64(topo.Hosts()) * int64(topo.Switches()); routes <= maxRoutes {
+	if routes := int64(topo.Hosts()) * int64(topo.Switches()); routes <= fabric.MaxRoutes {
 		m.Fabric += routes * bytesRoute
 	}
 	m.Ranks = m.RankCount * bytesRank
 	m.QueuePairs = m.Pairs * bytesQueuePair
 	return m
 }
-
-// maxRoutes is up to which size switches keep tables of next hops.
-const maxRoutes = 1 << 22
 
 // estimatePairs estimates how many pairs of ranks on different nodes send to each other:
 // distinct partners where they are known, all ranks where a partner is computed in a loop

@@ -149,8 +149,7 @@ func (r *run) buildFabrics() {
 	groups := make([]scaleup.Group, len(s.Groups))
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		hop, cable := r.clock.Ticks(g.Hop), r.clock.Ticks(g.Cable)
-		groups[i] = scaleup.Group{PerByte: g.PerByte, Near: span(1, hop, 2, cable), Far: span(3, hop, 4, cable)}
+		groups[i] = scaleup.Group{PerByte: g.PerByte, Near: min(r.clock.Ticks(g.Near()), sim.MaxTime), Far: min(r.clock.Ticks(g.Far()), sim.MaxTime)}
 	}
 	r.port = make([]int32, r.placement.Nodes)
 	for _, rank := range r.grouped {
@@ -173,14 +172,6 @@ func (r *run) buildFabrics() {
 			d.ports.ready()
 		}
 	}
-}
-
-// span returns a*hop + b*cable, or a time beyond the range of time.
-func span(a int64, hop units.Time, b int64, cable units.Time) units.Time {
-	if max(hop, cable) > sim.MaxTime>>3 {
-		return sim.MaxTime
-	}
-	return a*hop + b*cable
 }
 
 // scaleUpRates returns the times per byte of the groups.

@@ -146,35 +146,10 @@ func add(a, b [5]int64) [5]int64 {
 	return a
 }
 
-// Threads, the order in which processes are visited and the length of windows are of no
-// consequence with bounded buffers either.
 func TestSameSwitchesHoweverRun(t *testing.T) {
 	for seed := range uint64(80) {
 		j, keys := randomSwitchJob(t, seed)
-		want := simulate(t, j)
-		want.Wall, want.Windows = 0, 0
-		for _, threads := range []int{1, 2, 3} {
-			for _, half := range []bool{false, true} {
-				k := j
-				k.Threads, k.ShuffleSeed = threads, seed+1
-				if half {
-					k.Window = max(1, 1+j.Network.Fabric.Link.Delay/2)
-				}
-				got := simulate(t, k)
-				got.Wall, got.Windows = 0, 0
-				if diff := cmp.Diff(want.Verdict.Outcome, got.Verdict.Outcome); diff != "" {
-					t.Fatal(diff)
-				}
-				for _, v := range []*replay.Result{want, got} {
-					if len(v.Verdict.Errors) > 0 {
-						v.Notes, v.Verdict.Errors = append(v.Notes, v.Verdict.Errors[0].Error()), nil
-					}
-				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("case %d, %d threads, half window %v: %s\n%s", seed, threads, half, diff, keys)
-				}
-			}
-		}
+		howeverRun(t, j, seed, fmt.Sprintf("case %d\n%s\n", seed, keys))
 	}
 }
 

@@ -2,6 +2,7 @@ package networks
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -201,5 +202,20 @@ func TestScaleUpRanges(t *testing.T) {
 	var list diag.List
 	if n := Load("ideal", nil, &list); n == nil || n.ScaleUp != (ScaleUp{Header: 24, Payload: 4096}) {
 		t.Errorf("defaults %+v", n)
+	}
+}
+
+// A hop and two cables within a subgroup, three and four between: 100 + 2*10 and
+// 300 + 4*10. What does not fit is as long as anything can be.
+func TestScaleUpCrossing(t *testing.T) {
+	s := ScaleUpPlacement{Group: []int32{0, 0, 0, 1, 1}, Subgroup: []uint32{0, 0, 1, 0, 0},
+		Groups: []ScaleUpGroup{{Hop: 100, Cable: 10}, {Hop: math.MaxInt64 / 2, Cable: 1}}}
+	for _, c := range []struct {
+		a, b int32
+		want int64
+	}{{0, 1, 120}, {0, 2, 340}, {2, 1, 340}, {3, 4, math.MaxInt64}} {
+		if got := s.Crossing(c.a, c.b); got != c.want {
+			t.Errorf("ranks %d and %d: %d, want %d", c.a, c.b, got, c.want)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package networks
 
-import "hybrid/internal/units"
+import (
+	"math"
+
+	"hybrid/internal/units"
+)
 
 // ScaleUpGroup is one scale-up fabric: the switches and cables that join the
 // accelerators of a group of ranks beside the cluster's network.
@@ -12,6 +16,22 @@ type ScaleUpGroup struct {
 	// Hop is the latency of one switch hop, Cable that of one cable segment, in
 	// picoseconds.
 	Hop, Cable int64
+}
+
+// Near returns the picoseconds that a packet needs from port to port within a subgroup:
+// one switch hop and two cable segments.
+func (g *ScaleUpGroup) Near() int64 { return g.crossing(1, 2) }
+
+// Far returns the picoseconds between subgroups: three switch hops and four cable
+// segments.
+func (g *ScaleUpGroup) Far() int64 { return g.crossing(3, 4) }
+
+// crossing saturates, for latencies that no mapping file may have.
+func (g *ScaleUpGroup) crossing(hops, cables int64) int64 {
+	if max(g.Hop, g.Cable) > math.MaxInt64/(hops+cables) {
+		return math.MaxInt64
+	}
+	return hops*g.Hop + cables*g.Cable
 }
 
 // ScaleUpPlacement says which ranks share a scale-up fabric. A nil *ScaleUpPlacement
@@ -31,12 +51,11 @@ func (s *ScaleUpPlacement) Shared(a, b int32) bool {
 }
 
 // Crossing returns the picoseconds that a packet needs from a rank's port to that of
-// another rank of its group: one switch hop and two cable segments within a subgroup,
-// three hops and four segments between subgroups.
+// another rank of its group.
 func (s *ScaleUpPlacement) Crossing(a, b int32) int64 {
 	g := &s.Groups[s.Group[a]]
 	if s.Subgroup[a] == s.Subgroup[b] {
-		return g.Hop + 2*g.Cable
+		return g.Near()
 	}
-	return 3*g.Hop + 4*g.Cable
+	return g.Far()
 }

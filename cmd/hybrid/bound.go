@@ -78,7 +78,7 @@ func scaleUpSpeed(up *networks.ScaleUpPlacement, s *speed) {
 		if beside.known {
 			beta = together(beta, beside.beta)
 		}
-		s.offer(g.Hop+2*g.Cable, beta)
+		s.offer(g.Near(), beta)
 	}
 }
 

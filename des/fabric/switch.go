@@ -8,9 +8,9 @@ import (
 	"hybrid/networks"
 )
 
-// maxRoutes bounds the entries of all routing tables of a run together; larger
+// MaxRoutes bounds the entries of all routing tables of a run together; larger
 // fabrics ask the topology for each packet.
-const maxRoutes = 1 << 22
+const MaxRoutes = 1 << 22
 
 // Switch is an output-queued, store-and-forward switch.
 type Switch struct {
@@ -35,7 +35,7 @@ func NewSwitch(topo networks.Topology, node, first int32, wires []Wire, in *sim.
 	for i := range wires {
 		s.ports[i].wire = wires[i]
 	}
-	if topo.Hosts()*topo.Switches() <= maxRoutes && len(wires) < 1<<16 {
+	if topo.Hosts()*topo.Switches() <= MaxRoutes && len(wires) < 1<<16 {
 		s.routes = make([]route, topo.Hosts())
 		for h := range s.routes {
 			first, n := topo.Next(node, int32(h))

@@ -58,10 +58,17 @@ func All() []Algorithm { return table() }
 
 // Table is the algorithms of one run, looked up by type and name without
 // allocation.
-type Table struct{ all []Algorithm }
+type Table struct {
+	all  []Algorithm
+	sync *Algorithm // of collective synchronization
+}
 
 // NewTable returns the table ready for look-ups.
-func NewTable() *Table { return &Table{table()} }
+func NewTable() *Table {
+	t := &Table{all: table()}
+	t.sync = t.Find(graph.Barrier, "tree")
+	return t
+}
 
 // Find returns the algorithm of a type with the given name, or nil.
 func (t *Table) Find(typ graph.CollType, name string) *Algorithm {
@@ -96,7 +103,7 @@ func (t *Table) Names(typ graph.CollType) []string {
 
 // SyncBarrier returns the barrier that collective synchronization puts before a
 // collective: the tree, whatever the barrier algorithm of the run is.
-func (t *Table) SyncBarrier() *Algorithm { return t.Find(graph.Barrier, "tree") }
+func (t *Table) SyncBarrier() *Algorithm { return t.sync }
 
 func powerOfTwo(n int) error {
 	if bits.OnesCount(uint(n)) == 1 {
