@@ -91,7 +91,7 @@ func treeForms() []closedForm {
 // ClosedForm returns the time in picoseconds of one collective over a group of n
 // ranks that all enter it at once, with one level's parameters: what the walk of the
 // same model gives. ok is false where no closed form is known: for all-to-all of unequal
-// sizes, and for LogGP the double tree, what sends to all at once (all-to-all sequential
+// sizes (see [ClosedFormPairs]), and for LogGP the double tree, what sends to all at once (all-to-all sequential
 // and interleaved, direct), the pipelined tree of more than one segment, balanced trees
 // of other sizes than powers of two, messages beyond the eager limit, and parameters
 // under which transfers of different phases get in each other's way. The hierarchical

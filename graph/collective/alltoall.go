@@ -1,10 +1,9 @@
 package collective
 
 // allToAll sends a block of C bytes, in an all-to-allv of the pair's size, to every
-// other rank: to the rank s places
-// after, from the rank s places before, s = 1..N-1. Steps 0..N-2 are the receives,
-// which are not ordered, the rest the sends: at once, or with sequential one after
-// another.
+// other rank: to the rank s places after, from the rank s places before, s = 1..N-1.
+// Steps 0..N-2 are the receives, which are not ordered, the rest the sends: at once, or
+// with sequential one after another.
 type allToAll struct{ sequential bool }
 
 // Len implements [Schedule].
