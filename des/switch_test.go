@@ -179,6 +179,7 @@ func TestUnlimitedMemoryChangesNothing(t *testing.T) {
 // A recorder changes nothing in a run with bounded buffers, and sees the same however the
 // run is run.
 func TestRecordingOfSwitches(t *testing.T) {
+	dropped := int64(0)
 	for seed := range uint64(60) {
 		j, keys := randomSwitchJob(t, seed)
 		plain := simulate(t, j)
@@ -191,6 +192,22 @@ func TestRecordingOfSwitches(t *testing.T) {
 		k.Threads, k.Window, k.ShuffleSeed = 2, 40_000, seed+1
 		record(t, k, again)
 		again.same(t, fmt.Sprintf("case %d: %s", seed, keys), want)
+		r, _ := runSwitches(t, j)
+		lost := int64(0)
+		for _, s := range r.buffered {
+			lost += s.Tally.Drops
+		}
+		told := int64(0)
+		for _, l := range want.last {
+			told += l.TxDrops
+		}
+		if told != lost {
+			t.Fatalf("case %d: %d packets dropped, %d in the counters of links: %s", seed, lost, told, keys)
+		}
+		dropped += lost
+	}
+	if dropped == 0 {
+		t.Error("no case drops a packet")
 	}
 }
 

@@ -210,6 +210,7 @@ func (s *Buffered) arrive(o *outlet, r *sim.Record) {
 func (s *Buffered) drop(o *outlet, r *sim.Record, class uint8, why Reason) {
 	t := &s.Tally
 	t.Drops++
+	o.dropped++
 	if t.Drops == 1 || r.T < t.First.At || r.T == t.First.At && o.link < t.First.Link {
 		t.First = Drop{r.T, o.link, class, why, *r}
 	}
@@ -288,6 +289,15 @@ func (s *Buffered) TakeDeepest(take func(link int32, bytes int64)) {
 		if o := &s.outlets[i]; o.deepest > 0 {
 			take(o.link, o.deepest)
 			o.deepest = 0
+		}
+	}
+}
+
+// Dropped hands over, for each outgoing link with any, the packets dropped so far.
+func (s *Buffered) Dropped(take func(link int32, packets int64)) {
+	for i := range s.outlets {
+		if o := &s.outlets[i]; o.dropped > 0 {
+			take(o.link, o.dropped)
 		}
 	}
 }

@@ -106,6 +106,7 @@ type outlet struct {
 	held    int64 // bytes of all classes
 	deepest int64 // of held, that a packet has found
 	paused  int64 // times
+	dropped int64 // packets
 	salt    uint64
 }
 

@@ -160,8 +160,8 @@ func deviceColumns() []Column {
 		{"rx_rate_Gbps", Decimal, "interval_bytes_rx_MB over the interval"},
 		{"tx_link_percent_util", Decimal, "tx_rate_Gbps in percent of the link's rate"},
 		{"rx_link_percent_util", Decimal, "rx_rate_Gbps in percent of the link's rate"},
-		{"tx_drops", Integer, "packets lost on the way out; 0, buffers are unlimited"},
-		{"rx_drops", Integer, "packets lost on the way in; 0"},
+		{"tx_drops", Integer, "packets that the switch had no room for on their way out, since the start"},
+		{"rx_drops", Integer, "0: packets are counted where they would have left"},
 	}
 }
 

@@ -67,7 +67,7 @@ func (d *devices) port(at int64, q *port, links []replay.PortCount) error {
 		direction = "UL"
 	}
 	out, in, lastOut, lastIn := of(links, q.out), of(links, q.in), of(d.last, q.out), of(d.last, q.in)
-	now := replay.PortCount{TxPackets: out.TxPackets, TxBytes: out.TxBytes, RxPackets: in.RxPackets, RxBytes: in.RxBytes}
+	now := replay.PortCount{TxPackets: out.TxPackets, TxBytes: out.TxBytes, RxPackets: in.RxPackets, RxBytes: in.RxBytes, TxDrops: out.TxDrops}
 	before := replay.PortCount{TxBytes: lastOut.TxBytes, RxBytes: lastIn.RxBytes}
 	d.row = append(d.row[:0], text(d.r.dates.text(at)), seconds(at), text(n.Name), text(deviceName(p, l.From, q.device)), text(p.nodeType(l.From)),
 		integer(q.device), text(direction), integer(l.From), integer(n.Tier), integer(n.Subtier))
@@ -97,7 +97,7 @@ func (d *devices) scaleUp(at int64, rank int32, counters []replay.PortCount) err
 func (d *devices) traffic(now, before replay.PortCount, txPerByte, rxPerByte units.Rat) error {
 	tx, rx := now.TxBytes-before.TxBytes, now.RxBytes-before.RxBytes
 	d.row = append(d.row, integer(now.TxPackets), integer(now.RxPackets), decimal(now.TxBytes, 9), decimal(now.RxBytes, 9),
-		decimal(tx, 6), decimal(rx, 6), d.rate(tx), d.rate(rx), utilization(tx, txPerByte, d.every), utilization(rx, rxPerByte, d.every), integer(0), integer(0))
+		decimal(tx, 6), decimal(rx, 6), d.rate(tx), d.rate(rx), utilization(tx, txPerByte, d.every), utilization(rx, rxPerByte, d.every), integer(now.TxDrops), integer(0))
 	return d.t.row(d.row...)
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Two packets of 4000 B and one of 2000 B leave the first host in 20 ps a byte: 80, 80
 // and 40 ns, and arrive 500 ns later. In the first interval of 100 ns the port has sent
-// one packet and begun a second, in the second the third has begun.
+// one packet and begun a second, in the second the third has begun and three are dropped.
 func TestDevices(t *testing.T) {
 	count := func(at units.Time) (links, scaleUp []replay.PortCount) {
 		var out replay.PortCount
@@ -26,6 +26,9 @@ func TestDevices(t *testing.T) {
 				out.RxPackets++
 				out.RxBytes += p.bytes
 			}
+		}
+		if at > 150_000 {
+			out.TxDrops = 3
 		}
 		return []replay.PortCount{out, {}}, []replay.PortCount{{TxPackets: 1, TxBytes: 4120}, {RxPackets: 1, RxBytes: 4120}}
 	}
@@ -43,7 +46,7 @@ func TestDevices(t *testing.T) {
 		// 4120 B in 100 ns are 329.6 Gbit/s, 41.2 % of 800.
 		"1970-01-01T00:00:00.000000100Z,0.0000001,server-0,ChakraScaleUpNetDevice,ChakraScaleUpNic,0,UL,0,3,0,1,0,0.00000412,0,0.00412,0,329.6,0,41.2,0,0,0",
 		"1970-01-01T00:00:00.000000100Z,0.0000001,server-1,ChakraScaleUpNetDevice,ChakraScaleUpNic,0,UL,1,3,1,0,1,0,0.00000412,0,0.00412,0,329.6,0,41.2,0,0",
-		"1970-01-01T00:00:00.000000200Z,0.0000002,server-0,nic0,Server,0,DL,0,3,0,3,0,0.00001,0,0.002,0,160,0,40,0,0,0")
+		"1970-01-01T00:00:00.000000200Z,0.0000002,server-0,nic0,Server,0,DL,0,3,0,3,0,0.00001,0,0.002,0,160,0,40,0,3,0")
 	if d := cmp.Diff(want, strings.Join(rows[:5], "")); d != "" {
 		t.Error(d)
 	}
