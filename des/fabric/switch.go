@@ -88,22 +88,35 @@ func (s *Switch) forward(r *sim.Record) {
 	s.ports[at].push(r)
 }
 
-// output chooses the port of a packet: among equal-cost candidates by the hash of its
-// flow, so that the packets of a queue pair keep to one path.
+// choices are the equal-cost ports of a packet, numbered within the switch: n of them
+// from first on.
+type choices struct{ first, n int32 }
+
+// at returns one of the ports.
+func (c choices) at(i int32) int32 { return c.first + i }
+
+// output chooses the port of a packet that arrives at r.T.
 func (s *Switch) output(r *sim.Record) int32 {
-	var first, n int32
+	c := s.candidates(r)
+	if c.n == 1 {
+		return c.first
+	}
+	return c.at(s.pick(r, c.n))
+}
+
+// candidates returns the ports that lead to a packet's target on shortest ways.
+func (s *Switch) candidates(r *sim.Record) choices {
 	if s.routes != nil {
 		e := s.routes[r.To()]
-		first, n = int32(e.first), int32(e.n)
-	} else {
-		first, n = s.topo.Next(s.node, r.To())
-		first -= s.first
+		return choices{int32(e.first), int32(e.n)}
 	}
-	if n == 1 {
-		return first
-	}
-	return first + Choose(FlowHash(r)^s.salt, n)
+	first, n := s.topo.Next(s.node, r.To())
+	return choices{first - s.first, n}
 }
+
+// pick chooses among n candidates by the hash of the flow, so that the packets of a queue
+// pair keep to one path.
+func (s *Switch) pick(r *sim.Record, n int32) int32 { return Choose(FlowHash(r)^s.salt, n) }
 
 // TakeWaits hands over, for each outgoing link on which a packet has waited since the
 // last call, the longest such wait.
