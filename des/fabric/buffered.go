@@ -55,7 +55,7 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 	copy(s.free[:], pools)
 	for i := range s.outlets {
 		s.outlets[i] = outlet{port: port{wire: wires[i]}, queues: make([]queue, len(b.Classes)), sending: idle,
-			link: first + int32(i), turn: int8(len(b.Classes) - 2), ready: units.Never, salt: PortSalt(b.Seed, node, int32(i))}
+			link: first + int32(i), turn: int8(len(b.Classes) - 2), main: s.bulk(), ready: units.Never, salt: PortSalt(b.Seed, node, int32(i))}
 	}
 	s.order.reset(len(wires)) // between sweeps nothing is due
 	return s
@@ -76,6 +76,9 @@ func (s *Buffered) Step(w *sim.Worker) units.Time {
 				s.cruise(w, o)
 			}
 			t := o.rest()
+			if o.main == none && o.waiting == 0 {
+				o.main = s.bulk()
+			}
 			if t == units.Never {
 				s.busy[word] &^= set & -set
 			}
@@ -153,11 +156,21 @@ func (s *Buffered) forward(r *sim.Record, slot uint32, sizes *[MaxClasses]int64)
 		at = int32(r.QP) - s.first
 	} else {
 		at = s.output(r)
-		sizes[s.class(r)%MaxClasses] += s.size(r.Size) + 1 // so that frames of no size count
 	}
 	s.busy[at>>6] |= 1 << (at & 63)
 	o := &s.outlets[at]
 	o.expect(r, slot)
+	if r.Kind() == Pause {
+		o.special = true
+		return
+	}
+	class, n := s.class(r)%MaxClasses, s.size(r.Size)
+	sizes[class] += n + 1 // so that frames of no size count
+	o.coming |= 1 << class
+	o.expects += n
+	if r.Size == 0 {
+		o.special = true
+	}
 }
 
 func (s *Buffered) class(r *sim.Record) uint8 { return s.Kinds[r.Kind()%MaxKinds] }
@@ -202,6 +215,7 @@ func (s *Buffered) arrive(o *outlet, r *sim.Record) {
 		return
 	}
 	o.enqueue(s.Buffering, r, class, n)
+	o.booked = o.head
 	o.queues[class].counted = o.queues[class].tail
 }
 
@@ -323,8 +337,8 @@ func (s *Buffered) Held(from int32, class uint8, now units.Time) (link int32, of
 			if q.until <= now || from >= 0 && uint8(c) != class {
 				continue
 			}
-			for at := q.head; at != q.tail; at++ {
-				if in := q.ring[at&uint32(len(q.ring)-1)].Size >> sizeBits; from < 0 || s.inlets[in].Link == from {
+			for r := range o.waits(uint8(c)) {
+				if from < 0 || s.inlets[r.Size>>sizeBits].Link == from {
 					return o.link, uint8(c), true
 				}
 			}

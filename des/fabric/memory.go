@@ -27,6 +27,9 @@ type Buffering struct {
 	// TrimTo is the size to which packets without room are cut, 0 where they are dropped.
 	TrimTo int64
 	Seed   uint64
+	// Shuffle, if not 0, is the seed of a random choice, for each output in each window,
+	// among the ways to run it; results must not depend on it.
+	Shuffle uint64
 }
 
 // MaxClasses and MaxKinds bound the traffic classes and the kinds of frames.
@@ -189,6 +192,12 @@ func (m *memory) release(slot uint32, class uint8, n int64) (resume bool) {
 func (m *memory) take(slot uint32, class uint8, n int64) {
 	m.free[class] -= n
 	m.inlets[slot].classes[class].pool += n
+}
+
+// give is release of what came on a link that is not paused.
+func (m *memory) give(slot uint32, class uint8, n int64) {
+	m.free[class] += n
+	m.inlets[slot].classes[class].pool -= n
 }
 
 // expect counts what arrives on a link in a window.

@@ -89,22 +89,32 @@ const (
 
 // outlet is an output port with a queue for each class.
 type outlet struct {
-	port            // what arrives in this visit, in order, and the wire
-	queues  []queue // by class
-	control queue   // pause frames, which go first and are never paused
+	// What arrives in this visit, in order, and the wire. Packets of the main class stay
+	// where they arrived: of the ring, [first, head) is their queue, and the first of it, if
+	// any, waits. Others leave holes.
+	port
+	first   uint32
+	booked  uint32  // packets from here on are not in the books of the memory yet
+	kept    uint32  // head when a packet stayed last
+	main    uint8   // class; none where packets did not come by the ring
 	waiting uint8   // classes with packets, one bit each
 	blocked uint8   // classes that may be paused
+	coming  uint8   // classes of what arrives in this visit
+	special bool    // pause frames or frames of no size are among it
 	counted bool    // the frame on the wire is in the books of the memory
 	sending int8    // the class of the frame on the wire; -1 none, -2 a pause frame
 	turn    int8    // the class whose turn it is
 	credit  int32   // packets that are left of it
-	link    int32
-	slot    uint32 // of the frame on the wire
-	from    uint64 // incoming links that packets may be of, one bit each modulo 64
-	stored  int64  // what it occupies in memory, until its last bit has left
+	slot    uint32  // of the frame on the wire
+	stored  int64   // what it occupies in memory, until its last bit has left
+	held    int64   // bytes of all classes
+	expects int64   // bytes that arrive in this visit
+	from    uint64  // incoming links that packets may be of, one bit each modulo 64
+	deepest int64   // of held, that a packet has found
 	ready   units.Time
-	held    int64 // bytes of all classes
-	deepest int64 // of held, that a packet has found
+	queues  []queue // by class
+	control queue   // pause frames, which go first and are never paused
+	link    int32
 	paused  int64 // times
 	dropped int64 // packets
 	salt    uint64
@@ -129,8 +139,8 @@ func (o *outlet) next() units.Time {
 
 // expect is push of a frame with its incoming link.
 func (o *outlet) expect(r *sim.Record, slot uint32) {
-	if int(o.tail-o.head) == len(o.ring) {
-		o.grow()
+	if int(o.tail-o.first) == len(o.ring) {
+		o.widen()
 	}
 	if r.T < o.last {
 		o.jumbled = true
@@ -145,7 +155,11 @@ func (o *outlet) expect(r *sim.Record, slot uint32) {
 
 // rest ends a visit and returns when the outlet does something.
 func (o *outlet) rest() units.Time {
-	o.head, o.tail, o.fresh = 0, 0, 0
+	if o.first == o.head { // start over where the ring is in the cache
+		o.first, o.head, o.tail = 0, 0, 0
+	}
+	o.fresh, o.booked, o.kept = o.tail, o.tail, o.tail
+	o.coming, o.special, o.expects = 0, false, 0
 	if o.waiting == 0 {
 		if o.from = 0; o.sending >= 0 {
 			o.from = 1 << (o.slot & 63)
@@ -266,9 +280,8 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 		return
 	}
 	q := &o.queues[class]
-	r, counted := q.pop()
-	o.counted = counted
-	if q.head == q.tail {
+	r, left := o.pop(class)
+	if !left {
 		o.waiting &^= 1 << class
 	}
 	o.sending, o.slot = int8(class), r.Size>>sizeBits
@@ -307,7 +320,7 @@ func (o *outlet) enqueue(p *Buffering, r *sim.Record, class uint8, n int64) {
 			r.Src |= Marked << 24
 		}
 	}
-	q.push(r)
+	o.keep(q, r, class)
 	q.bytes += n
 	o.deepest = max(o.deepest, o.held)
 	o.held += n

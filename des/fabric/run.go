@@ -33,6 +33,7 @@ func (s *Buffered) cruise(w *sim.Worker, o *outlet) {
 		s.take(o.slot, uint8(o.sending), o.stored)
 		o.counted = true
 	}
+	s.book(o)
 	for c := range o.queues {
 		q := &o.queues[c]
 		for ; q.counted != q.tail; q.counted++ {
@@ -61,6 +62,7 @@ func (s *Buffered) pass(w *sim.Worker, o *outlet) bool {
 		return false
 	}
 	o.head++
+	o.first = o.head
 	o.ready = units.Never
 	o.sending, o.slot, o.stored, o.counted = int8(class), r.Size>>sizeBits, n, false
 	q.bytes, o.held = n, n
@@ -84,15 +86,17 @@ func (s *Buffered) collect(o *outlet, before units.Time) {
 		o.head++
 		if r.Kind() == Pause {
 			o.stop(r)
+			o.settle()
 			continue
 		}
 		class := s.class(r)
 		n := s.size(r.Size & sizeMask)
 		if c := &s.Classes[class]; !c.Lossless && o.queues[class].bytes+n > c.Limit.Bytes {
 			s.drop(o, r, class, QueueFull)
-			continue
+		} else {
+			o.enqueue(s.Buffering, r, class, n)
 		}
-		o.enqueue(s.Buffering, r, class, n)
+		o.settle()
 	}
 }
 
@@ -150,6 +154,7 @@ func (s *Buffered) do(w *sim.Worker, o *outlet, m uint64) (paused bool) {
 		} else {
 			s.arrive(o, r)
 		}
+		o.settle()
 	case phaseStart:
 		o.start(w, s.Buffering, t)
 	}
