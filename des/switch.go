@@ -125,7 +125,7 @@ func (r *run) setBuffering(list *diag.List) {
 	}
 	r.params.Classes[1] = min(r.params.Classes[1], last)
 	r.params.Flags, r.params.Lossy = fabric.Capable, true
-	b := &fabric.Buffering{Turns: s.Schedule != "strict", Less: s.Charge.Less, Least: s.Charge.Least, Frame: math.MaxInt64, Seed: r.job.Seed}
+	b := &fabric.Buffering{Turns: s.Schedule != "strict", Less: s.Charge.Less, Least: s.Charge.Least, Frame: math.MaxInt64, Seed: r.job.Seed, Shuffle: r.job.ShuffleSeed}
 	b.Kinds[nic.DataKind], b.Kinds[nic.AckKind] = r.params.Classes[0], r.params.Classes[1]
 	for _, c := range s.Classes {
 		class := fabric.Class{Weight: 1, Limit: s.Queue.threshold()}

@@ -21,6 +21,7 @@ type Buffered struct {
 	refresh  sim.Events
 	order    tournament
 	inSweep  *sim.Worker // nil outside
+	limits   limits
 	Tally    Tally
 }
 
@@ -53,6 +54,7 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 		s.inlets[i].Inlet = inlets[i]
 	}
 	copy(s.free[:], pools)
+	s.limits = b.limits()
 	for i := range s.outlets {
 		s.outlets[i] = outlet{port: port{wire: wires[i]}, queues: make([]queue, len(b.Classes)), sending: idle,
 			link: first + int32(i), turn: int8(len(b.Classes) - 2), main: s.bulk(), ready: units.Never, salt: PortSalt(b.Seed, node, int32(i))}
@@ -66,6 +68,9 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 func (s *Buffered) Step(w *sim.Worker) units.Time {
 	next := s.receive(w)
 	s.split()
+	if s.Shuffle != 0 {
+		s.mixUp(w)
+	}
 	if s.together {
 		s.sweep(w)
 	}
@@ -73,7 +78,7 @@ func (s *Buffered) Step(w *sim.Worker) units.Time {
 		for set := s.busy[word]; set != 0; set &= set - 1 {
 			o := &s.outlets[word<<6+bits.TrailingZeros64(set)]
 			if s.joint[word]&(set&-set) == 0 {
-				s.cruise(w, o)
+				s.alone(w, o)
 			}
 			t := o.rest()
 			if o.main == none && o.waiting == 0 {

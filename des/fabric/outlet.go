@@ -94,23 +94,25 @@ type outlet struct {
 	// any, waits. Others leave holes.
 	port
 	first   uint32
-	booked  uint32  // packets from here on are not in the books of the memory yet
-	kept    uint32  // head when a packet stayed last
-	main    uint8   // class; none where packets did not come by the ring
-	waiting uint8   // classes with packets, one bit each
-	blocked uint8   // classes that may be paused
-	coming  uint8   // classes of what arrives in this visit
-	special bool    // pause frames or frames of no size are among it
-	counted bool    // the frame on the wire is in the books of the memory
-	sending int8    // the class of the frame on the wire; -1 none, -2 a pause frame
-	turn    int8    // the class whose turn it is
-	credit  int32   // packets that are left of it
-	slot    uint32  // of the frame on the wire
-	stored  int64   // what it occupies in memory, until its last bit has left
-	held    int64   // bytes of all classes
-	expects int64   // bytes that arrive in this visit
-	from    uint64  // incoming links that packets may be of, one bit each modulo 64
-	deepest int64   // of held, that a packet has found
+	booked  uint32 // packets from here on are not in the books of the memory yet
+	kept    uint32 // head when a packet stayed last
+	main    uint8  // class; none where packets did not come by the ring
+	waiting uint8  // classes with packets, one bit each
+	blocked uint8  // classes that may be paused
+	coming  uint8  // classes of what arrives in this visit
+	special bool   // pause frames or frames of no size are among it
+	counted bool   // the frame on the wire is in the books of the memory
+	sending int8   // the class of the frame on the wire; -1 none, -2 a pause frame
+	turn    int8   // the class whose turn it is
+	credit  int32  // packets that are left of it
+	slot    uint32 // of the frame on the wire
+	stored  int64  // what it occupies in memory, until its last bit has left
+	held    int64  // bytes of all classes
+	expects int64  // bytes that arrive in this visit
+	soon    uint32 // arrivals from here on are later than the last mark was asked for,
+	later   int64  // and their bytes
+	from    uint64 // incoming links that packets may be of, one bit each modulo 64
+	deepest int64  // of held, that a packet has found
 	ready   units.Time
 	queues  []queue // by class
 	control queue   // pause frames, which go first and are never paused
