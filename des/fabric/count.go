@@ -23,9 +23,9 @@ func (w *Wire) Count(c *Count) { w.sent = c }
 
 func (w *Wire) wide() bool { return w.slow != nil && w.slow.wide }
 
-// count counts the packets that a visit has sent, up to head.
-func (p *port) count(head uint32) {
-	for i := p.head; i != head; i++ {
+// count counts the packets that a visit has sent, from place from to head.
+func (p *port) count(from uint32) {
+	for i := from; i != p.head; i++ {
 		p.wire.sent.add(&p.ring[i&uint32(len(p.ring)-1)], false)
 	}
 }

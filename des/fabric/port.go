@@ -174,36 +174,26 @@ func (p *port) serve(w *sim.Worker) units.Time {
 	if sim.Invariants {
 		p.assert(w)
 	}
-	next := units.Never
-	mask := uint32(len(p.ring) - 1)
-	free, out, longest := p.wire.Free, p.wire.out, p.longest
 	head := p.head
-	for head != p.tail {
-		r := &p.ring[head&mask]
-		start := max(r.T, free)
-		if start >= w.End {
-			next = start
+	for p.head != p.tail {
+		src := part(p.ring, p.head, p.tail)
+		n := p.pump(p.wire.out.Room(), src, w.End, ^uint32(0))
+		if n == 0 {
 			break
 		}
-		longest = max(longest, start-r.T)
-		free = start + int64(r.Size)*p.wire.perByte
-		s := out.Slot()
-		*s = *r
-		s.T = free + p.wire.delay
-		head++
+		p.wire.out.Sent(w, n)
+		p.head += uint32(n)
 	}
-	if head != p.head {
-		r := &p.ring[p.head&mask]
-		out.Mark(w, max(r.T, p.wire.Free)+int64(r.Size)*p.wire.perByte+p.wire.delay)
-		w.Hops += int64(head - p.head)
-		if p.wire.sent != nil {
-			p.count(head)
-		}
+	if p.head != head && p.wire.sent != nil {
+		p.count(head)
 	}
-	if head == p.tail { // start over where the ring is in the cache
-		head, p.tail = 0, 0
+	next := units.Never
+	if p.head != p.tail {
+		next = max(p.ring[p.head&uint32(len(p.ring)-1)].T, p.wire.Free)
+	} else { // start over where the ring is in the cache
+		p.head, p.tail = 0, 0
 	}
-	p.head, p.wire.Free, p.fresh, p.longest = head, free, p.tail, longest
+	p.fresh = p.tail
 	return next
 }
 

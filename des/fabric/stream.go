@@ -78,7 +78,7 @@ func (s *Buffered) stream(w *sim.Worker, o *outlet) {
 	if o.sending == idle {
 		frame = 0
 	}
-	_, from, _ := o.wire.out.Open()
+	_, from := o.wire.out.Ring()
 	s.begin(o)
 	x := s.other(o, o.fresh)
 	for {
@@ -177,70 +177,68 @@ func (s *Buffered) other(o *outlet, at uint32) uint32 {
 
 // run sends packets of the main class, before place x, that start before a time.
 func (s *Buffered) run(w *sim.Worker, o *outlet, x uint32, end units.Time) {
-	ring, mask := o.ring, uint32(len(o.ring)-1)
-	first, free, perByte, delay := o.first, o.wire.Free, o.wire.perByte, o.wire.delay
-	less, least, careful := s.Less, s.Least, o.held > s.limits.quiet
-	buf, from, full := o.wire.out.Open()
-	at, sum, n := from, int64(0), int64(0)
-	slot := o.slot
-	for ; first != x; first++ {
-		r := &ring[first&mask]
-		if r.Dst == hole {
+	p := &o.wire
+	for o.first != x {
+		src := part(o.ring, o.first, x)
+		if src[0].Dst == hole {
+			o.first++
 			continue
 		}
-		now := max(r.T, free)
-		if now >= end {
-			break
+		n := o.pump(p.out.Room(), src, end, sizeMask)
+		if n == 0 {
+			return
 		}
-		slot = r.Size >> sizeBits
-		size := int64(r.Size & sizeMask)
-		n = max(size-less, least)
-		sum += n
-		if int32(first-o.booked) < 0 {
-			s.give(slot, o.main, n)
-		}
-		if at == full {
-			buf, full = o.wire.out.More(at)
-		}
-		to := &buf[at&uint32(len(buf)-1)]
-		at++
-		*to = *r
-		to.Size = uint32(size)
-		if careful {
-			s.mark(o, to, sum, now)
-		}
-		free = now + size*perByte
-		to.T = free + delay
-	}
-	o.first = first
-	if at == from {
-		return
-	}
-	o.wire.out.Close(at)
-	o.wire.out.Mark(w, buf[from&uint32(len(buf)-1)].T)
-	w.Hops += int64(at - from)
-	o.wire.Free, o.sending, o.slot, o.stored = free, int8(o.main), slot, n
-	o.held -= sum
-	o.queues[o.main].bytes -= sum
-	if o.wire.sent != nil {
-		for i := from; i != at; i++ {
-			o.wire.sent.add(&buf[i&uint32(len(buf)-1)], false)
+		sent := p.out.Sent(w, n)
+		o.sending = int8(o.main)
+		s.sent(o, src[:n], sent)
+		o.first += uint32(n)
+		if n < len(src) && src[n].Dst != hole && max(src[n].T, p.Free) >= end {
+			return
 		}
 	}
 }
 
-// mark decides about a packet of the main class that starts at time now. Sent is what run
-// has sent, with the packet.
-func (s *Buffered) mark(o *outlet, r *sim.Record, sent int64, now units.Time) {
-	m, q := s.Classes[o.main].Mark, &o.queues[o.main]
-	if m == nil || r.Src>>24&Capable == 0 {
+// sent takes packets that have been sent out of the books: of the ring, and as they are on
+// the wire.
+func (s *Buffered) sent(o *outlet, src, sent []sim.Record) {
+	old := min(max(0, int(int32(o.booked-o.first))), len(src))
+	for i := range src[:old] {
+		r := &src[i]
+		s.give(r.Size>>sizeBits, o.main, s.size(r.Size&sizeMask))
+	}
+	careful := o.held > s.limits.quiet && s.Classes[o.main].Mark != nil
+	sum, n := int64(0), int64(0)
+	for i := range sent {
+		r := &sent[i]
+		n = s.size(r.Size)
+		sum += n
+		if careful {
+			s.mark(o, r, sum)
+		}
+	}
+	o.slot, o.stored = src[len(src)-1].Size>>sizeBits, n
+	o.held -= sum
+	o.queues[o.main].bytes -= sum
+	if o.wire.sent != nil {
+		for i := range sent {
+			o.wire.sent.add(&sent[i], false)
+		}
+	}
+}
+
+// mark decides about a packet of the main class that has been put on the wire. Sent is the
+// sum of what has, with the packet, since the bytes of its class were counted.
+func (s *Buffered) mark(o *outlet, r *sim.Record, sent int64) {
+	if r.Src>>24&Capable == 0 {
 		return
 	}
+	start := r.T - o.wire.delay - int64(r.Size)*o.wire.perByte
 	mask := uint32(len(o.ring) - 1)
-	for ; o.soon != o.tail && o.ring[o.soon&mask].T <= now; o.soon++ {
+	for ; o.soon != o.tail && o.ring[o.soon&mask].T <= start; o.soon++ {
 		o.later -= s.size(o.ring[o.soon&mask].Size & sizeMask)
 	}
-	if q.mark(m, q.bytes-sent-o.later, QueueSalt(o.salt, o.main)) {
+	q := &o.queues[o.main]
+	if q.mark(s.Classes[o.main].Mark, q.bytes-sent-o.later, QueueSalt(o.salt, o.main)) {
 		r.Src |= Marked << 24
 	}
 }
@@ -303,7 +301,7 @@ func (s *Buffered) sort(o *outlet, x uint32, now units.Time) uint32 {
 // find finds the most bytes that an arrival of the window has met, given what was there at
 // its start, of which frame leaves at time free, and where the departures begin on the wire.
 func (s *Buffered) find(o *outlet, held int64, free units.Time, frame int64, from uint32) {
-	out, to, _ := o.wire.out.Open()
+	out, to := o.wire.out.Ring()
 	mask, outMask := uint32(len(o.ring)-1), uint32(len(out)-1)
 	for i := o.fresh; i != o.tail; i++ {
 		r := &o.ring[i&mask]

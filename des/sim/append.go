@@ -1,20 +1,24 @@
 package sim
 
-// Open returns the ring for a writer that appends many records: the place of the next
-// one, and the number from which on there is no room. Records go to the places tail,
-// tail+1, ... modulo the length of the ring. Close must follow.
-func (c *Channel) Open() (ring []Record, tail, full uint32) {
-	return c.buf, c.tail, c.seen + uint32(len(c.buf))
+// Room returns places for the next records of a writer, at least one, side by side. Sent
+// must follow, or nothing is written.
+func (c *Channel) Room() []Record {
+	if int(c.tail-c.seen) == len(c.buf) {
+		c.grow()
+	}
+	lo := c.tail & uint32(len(c.buf)-1)
+	return c.buf[lo:min(lo+uint32(len(c.buf))-(c.tail-c.seen), uint32(len(c.buf)))]
 }
 
-// More makes room after Open, where tail has reached full.
-//
-//go:noinline
-func (c *Channel) More(tail uint32) (ring []Record, full uint32) {
-	c.tail = tail
-	c.grow()
-	return c.buf, c.seen + uint32(len(c.buf))
+// Sent appends the first n records of the places that Room returned, and returns them.
+func (c *Channel) Sent(w *Worker, n int) []Record {
+	lo := c.tail & uint32(len(c.buf)-1)
+	part := c.buf[lo : lo+uint32(n)]
+	c.tail += uint32(n)
+	c.Mark(w, part[0].T)
+	w.Hops += int64(n)
+	return part
 }
 
-// Close ends what Open began, with the place behind the last record.
-func (c *Channel) Close(tail uint32) { c.tail = tail }
+// Ring returns the ring for its writer, and the place of the next record.
+func (c *Channel) Ring() (ring []Record, tail uint32) { return c.buf, c.tail }
