@@ -22,6 +22,7 @@ type Buffered struct {
 	order    tournament
 	inSweep  *sim.Worker // nil outside
 	limits   limits
+	bits     [MaxKinds]uint16 // of the class of a kind
 	Tally    Tally
 }
 
@@ -55,6 +56,10 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 	}
 	copy(s.free[:], pools)
 	s.limits = b.limits()
+	for kind, class := range b.Kinds {
+		s.bits[kind] = 1 << (class % MaxClasses)
+	}
+	s.bits[Pause] = special | pauses
 	for i := range s.outlets {
 		s.outlets[i] = outlet{port: port{wire: wires[i]}, queues: make([]queue, len(b.Classes)), sending: idle,
 			link: first + int32(i), turn: int8(len(b.Classes) - 2), main: s.bulk(), ready: units.Never, salt: PortSalt(b.Seed, node, int32(i))}
@@ -128,18 +133,14 @@ func (s *Buffered) split() {
 func (s *Buffered) receive(w *sim.Worker) units.Time {
 	next := units.Never
 	busy := s.in.Busy()
-	var sizes [MaxClasses]int64
 	for word := range busy {
 		for set := busy[word]; set != 0; set &= set - 1 {
 			slot := word<<6 + bits.TrailingZeros64(set)
 			c := s.in.At(slot)
 			for part := c.Take(w.End); len(part) > 0; part = c.Take(w.End) {
-				for i := range part {
-					s.forward(&part[i], uint32(slot), &sizes)
-				}
+				s.forward(part, uint32(slot))
 				s.touched[word] |= set & -set
 				w.Events += int64(len(part))
-				s.expect(slot, &sizes)
 			}
 			next = min(next, s.in.Settle(slot))
 		}
@@ -154,27 +155,41 @@ func (s *Buffered) receive(w *sim.Worker) units.Time {
 	return next
 }
 
-// forward puts a frame where it goes out, with its incoming link.
-func (s *Buffered) forward(r *sim.Record, slot uint32, sizes *[MaxClasses]int64) {
-	var at int32
-	if r.Kind() == Pause {
-		at = int32(r.QP) - s.first
-	} else {
-		at = s.output(r)
+// forward puts frames of an incoming link where they go out, and counts what comes.
+func (s *Buffered) forward(part []sim.Record, slot uint32) {
+	var all uint16
+	sum := int64(0)
+	for i := range part {
+		r := &part[i]
+		class := s.bits[r.Kind()%MaxKinds]
+		n := s.size(r.Size)
+		var at int32
+		if class&pauses == 0 {
+			at = s.output(r)
+			sum += n + 1 // so that frames of no size count
+		} else {
+			at, n = int32(r.QP)-s.first, 0
+		}
+		if r.Size == 0 {
+			class |= special
+		}
+		all |= class
+		o := &s.outlets[at]
+		if o.tail == o.fresh {
+			s.busy[at>>6] |= 1 << (at & 63)
+		}
+		o.expect(r, slot)
+		o.coming |= class
+		o.expects += n
 	}
-	s.busy[at>>6] |= 1 << (at & 63)
-	o := &s.outlets[at]
-	o.expect(r, slot)
-	if r.Kind() == Pause {
-		o.special = true
+	if all &= 1<<MaxClasses - 1; all&(all-1) == 0 {
+		s.expect(int(slot), uint8(bits.TrailingZeros16(all|1<<MaxClasses)), sum)
 		return
 	}
-	class, n := s.class(r)%MaxClasses, s.size(r.Size)
-	sizes[class] += n + 1 // so that frames of no size count
-	o.coming |= 1 << class
-	o.expects += n
-	if r.Size == 0 {
-		o.special = true
+	for i := range part {
+		if r := &part[i]; r.Kind() != Pause {
+			s.expect(int(slot), s.class(r), s.size(r.Size)+1)
+		}
 	}
 }
 

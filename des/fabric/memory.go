@@ -200,12 +200,11 @@ func (m *memory) give(slot uint32, class uint8, n int64) {
 	m.inlets[slot].classes[class].pool -= n
 }
 
-// expect counts what arrives on a link in a window.
-func (m *memory) expect(slot int, sizes *[MaxClasses]int64) {
-	for c := range m.Classes {
-		m.inlets[slot].classes[c].arriving += sizes[c]
-		m.arriving[c] += sizes[c]
-		sizes[c] = 0
+// expect counts bytes of a class that arrive on a link in a window.
+func (m *memory) expect(slot int, class uint8, n int64) {
+	if class < MaxClasses {
+		m.inlets[slot].classes[class].arriving += n
+		m.arriving[class] += n
 	}
 }
 

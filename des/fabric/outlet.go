@@ -99,8 +99,7 @@ type outlet struct {
 	main    uint8  // class; none where packets did not come by the ring
 	waiting uint8  // classes with packets, one bit each
 	blocked uint8  // classes that may be paused
-	coming  uint8  // classes of what arrives in this visit
-	special bool   // pause frames or frames of no size are among it
+	coming  uint16 // classes of what arrives in this visit, and special
 	counted bool   // the frame on the wire is in the books of the memory
 	sending int8   // the class of the frame on the wire; -1 none, -2 a pause frame
 	turn    int8   // the class whose turn it is
@@ -121,6 +120,12 @@ type outlet struct {
 	dropped int64 // packets
 	salt    uint64
 }
+
+// Of what comes: pause frames, and they or frames of no size.
+const (
+	special = 1 << (MaxClasses + iota)
+	pauses
+)
 
 const (
 	idle      int8 = -1
@@ -150,9 +155,9 @@ func (o *outlet) expect(r *sim.Record, slot uint32) {
 	o.last = r.T
 	o.from |= 1 << (slot & 63)
 	to := &o.ring[o.tail&uint32(len(o.ring)-1)]
-	*to = *r
-	to.Size |= slot << sizeBits
 	o.tail++
+	*to = *r
+	to.Size = r.Size | slot<<sizeBits
 }
 
 // rest ends a visit and returns when the outlet does something.
@@ -161,7 +166,7 @@ func (o *outlet) rest() units.Time {
 		o.first, o.head, o.tail = 0, 0, 0
 	}
 	o.fresh, o.booked, o.kept = o.tail, o.tail, o.tail
-	o.coming, o.special, o.expects = 0, false, 0
+	o.coming, o.expects = 0, 0
 	if o.waiting == 0 {
 		if o.from = 0; o.sending >= 0 {
 			o.from = 1 << (o.slot & 63)

@@ -43,7 +43,7 @@ func (b *Buffering) limits() limits {
 // one: nothing is or becomes paused, nothing is refused, and what is marked is marked when
 // it leaves.
 func (s *Buffered) simple(o *outlet) bool {
-	return o.blocked == 0 && !o.special && o.held+o.expects <= s.limits.calm && o.main != none &&
+	return o.blocked == 0 && o.coming&special == 0 && o.held+o.expects <= s.limits.calm && o.main != none &&
 		o.control.head == o.control.tail && (o.sending != idle || o.waiting == 0) && o.wire.perByte > 0
 }
 

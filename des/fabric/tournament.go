@@ -1,18 +1,17 @@
 package fabric
 
-// tournament finds the first of the moments of several outlets: a complete tree whose
-// nodes hold the least below them, the root at 1. A moment says whose it is.
+// tournament finds the first of the moments of several outlets: the least of those of
+// eight neighbours at a time, then of these. A moment says whose it is.
 type tournament struct {
-	least  []uint64
-	leaves int
+	moments []uint64
+	least   []uint64 // of eight each
 }
 
 func (t *tournament) reset(n int) {
-	t.leaves = 2
-	for t.leaves < n {
-		t.leaves *= 2
+	t.moments, t.least = make([]uint64, (n+7)&^7), make([]uint64, max(1, (n+7)/8))
+	for i := range t.moments {
+		t.moments[i] = never
 	}
-	t.least = make([]uint64, 2*t.leaves)
 	for i := range t.least {
 		t.least[i] = never
 	}
@@ -20,20 +19,16 @@ func (t *tournament) reset(n int) {
 
 // set changes the moment of an outlet.
 func (t *tournament) set(i int, m uint64) {
-	at := t.leaves + i
-	least := t.least
-	for least[at] != m {
-		least[at] = m
-		if at == 1 {
-			return
-		}
-		m = min(m, least[at^1])
-		at >>= 1
-	}
+	t.moments[i] = m
+	e := (*[8]uint64)(t.moments[i&^7:])
+	t.least[i>>3] = min(min(min(e[0], e[1]), min(e[2], e[3])), min(min(e[4], e[5]), min(e[6], e[7])))
 }
 
 // first returns the first moment, and whose it is.
 func (t *tournament) first() (int, uint64) {
-	m := t.least[1]
+	m := t.least[0]
+	for _, e := range t.least[1:] {
+		m = min(m, e)
+	}
 	return int(m & (1<<indexBits - 1)), m
 }
