@@ -72,7 +72,7 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 // window run through it one by one; the others together, in order of time.
 func (s *Buffered) Step(w *sim.Worker) units.Time {
 	next := s.receive(w)
-	s.split()
+	s.split(w)
 	if s.Shuffle != 0 {
 		s.mixUp(w)
 	}
@@ -100,8 +100,8 @@ func (s *Buffered) Step(w *sim.Worker) units.Time {
 
 // split finds the outlets that must run together: all if the memory may become full, else
 // those that have packets of hot links, and those by which these are paused.
-func (s *Buffered) split() {
-	hot, apart := s.outlook(s.touched)
+func (s *Buffered) split(w *sim.Worker) {
+	hot, apart := s.outlook(s.touched, s.restless(w))
 	clear(s.touched)
 	if s.together {
 		clear(s.joint)

@@ -212,17 +212,11 @@ func (m *memory) expect(slot int, class uint8, n int64) {
 // order and even if nothing leaves meanwhile. It ends the counting.
 //
 // Then only what the hot links hold is of interest to more than one output: those that
-// are paused or may become so. They are named by a bit each, modulo 64. If it does not
+// may become paused, and the restless ones. They are named by a bit each, modulo 64. If it does not
 // fit, or what a link may hold depends on all others, every output has to know of all.
-func (m *memory) outlook(touched []uint64) (hot uint64, apart bool) {
+func (m *memory) outlook(touched []uint64, restless uint64) (hot uint64, apart bool) {
+	hot = restless
 	apart = m.TrimTo == 0
-	if m.pausing > 0 {
-		for i := range m.inlets {
-			if m.inlets[i].paused > 0 {
-				hot |= 1 << (i & 63)
-			}
-		}
-	}
 	tied := false
 	for c := range m.Classes {
 		class := &m.Classes[c]
@@ -239,7 +233,7 @@ func (m *memory) outlook(touched []uint64) (hot uint64, apart bool) {
 			for ; set != 0; set &= set - 1 {
 				slot := word<<6 + bits.TrailingZeros64(set)
 				h := &m.inlets[slot].classes[c]
-				if class.Lossless && h.pool+h.spare+h.arriving > xoff {
+				if class.Lossless && !h.paused && h.pool+h.spare+h.arriving > xoff {
 					hot |= 1 << (slot & 63)
 				}
 				h.arriving = 0

@@ -291,28 +291,31 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 	if !left {
 		o.waiting &^= 1 << class
 	}
+	size := r.Size & sizeMask
 	o.sending, o.slot = int8(class), r.Size>>sizeBits
-	r.Size &= sizeMask
-	o.stored = max(int64(r.Size)-p.Less, p.Least)
+	o.stored = max(int64(size)-p.Less, p.Least)
 	if m := p.Classes[class].Mark; m != nil && m.Leaving && r.Src>>24&Capable != 0 && q.mark(m, q.bytes-o.stored, QueueSalt(o.salt, uint8(class))) {
 		r.Src |= Marked << 24
 	}
 	if sim.Invariants && now < q.until {
 		panic(fmt.Sprintf("fabric: class %d sends at %d and is paused until %d", class, now, q.until))
 	}
-	o.send(w, r, now)
+	o.send(w, r, size, now)
 }
 
-// send is [Wire.Send] of a packet, with less to do where nobody counts.
-func (o *outlet) send(w *sim.Worker, r *sim.Record, now units.Time) {
+// send is [Wire.Send] of a packet without its incoming link, with less to do where nobody
+// counts.
+func (o *outlet) send(w *sim.Worker, r *sim.Record, size uint32, now units.Time) {
 	p := &o.wire
 	if sim.Invariants || p.perByte < 0 || p.sent != nil {
+		r.Size = size
 		p.Send(w, r, now)
 		return
 	}
-	p.Free = now + int64(r.Size)*p.perByte
+	p.Free = now + int64(size)*p.perByte
 	s := p.out.Slot()
-	*s = *r
+	*s = *r // what is written to r just before would hold up the copy
+	s.Size = size
 	s.T = p.Free + p.delay
 	p.out.Mark(w, s.T)
 	w.Hops++

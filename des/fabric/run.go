@@ -66,11 +66,10 @@ func (s *Buffered) pass(w *sim.Worker, o *outlet) bool {
 	o.ready = units.Never
 	o.sending, o.slot, o.stored, o.counted = int8(class), r.Size>>sizeBits, n, false
 	q.bytes, o.held = n, n
-	r.Size &= sizeMask
 	if s.Turns {
 		o.take(s.Buffering, 1<<class)
 	}
-	o.send(w, r, r.T)
+	o.send(w, r, r.Size&sizeMask, r.T)
 	return true
 }
 

@@ -265,9 +265,9 @@ func (s *Buffered) turn(w *sim.Worker, o *outlet, x uint32, now units.Time) uint
 	if q.head == q.tail {
 		o.waiting &^= 1 << class
 	}
+	size := r.Size & sizeMask
 	o.sending, o.slot = int8(class), r.Size>>sizeBits
-	r.Size &= sizeMask
-	o.stored = s.size(r.Size)
+	o.stored = s.size(size)
 	o.held -= o.stored
 	q.bytes -= o.stored
 	if counted {
@@ -276,7 +276,7 @@ func (s *Buffered) turn(w *sim.Worker, o *outlet, x uint32, now units.Time) uint
 	if m := s.Classes[class].Mark; m != nil && m.Leaving && r.Src>>24&Capable != 0 && q.mark(m, q.bytes, QueueSalt(o.salt, uint8(class))) {
 		r.Src |= Marked << 24
 	}
-	o.send(w, r, now)
+	o.send(w, r, size, now)
 	return x
 }
 
