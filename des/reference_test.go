@@ -85,6 +85,8 @@ type refPacket struct {
 	ack      bool
 	cut      bool
 	pause    *refPause
+	tail     int64 // when the last bit counts at the switch that it is at
+	stay     bool  // cut there
 }
 
 // refer runs a job and returns the digest, the finish of every rank and the hops.
@@ -156,7 +158,9 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 			round = f.roundAt(start) + 1
 		}
 		f.count[link]++
-		f.pushRound(at, round, 0, int64(link), f.output(l.To, p)<<40+f.count[link], 0, func() { f.reach(at, link, p) })
+		tail := at
+		at -= f.headStart(l, p)
+		f.pushRound(at, round, 0, int64(link), f.output(l.To, p)<<40+f.count[link], 0, func() { f.head(at, tail, link, p) })
 	} else {
 		if f.close[link] && at == start {
 			round = f.roundAt(start) + 1

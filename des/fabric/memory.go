@@ -27,6 +27,12 @@ type Buffering struct {
 	// TrimTo is the size to which packets without room are cut, 0 where they are dropped.
 	TrimTo int64
 	Seed   uint64
+	// CutAfter is that of [Medium].
+	CutAfter int64
+	// Joint says that outlets always run together, in order of time. Cutting through and
+	// rates of classes need it.
+	Joint bool
+	Clock units.Clock
 }
 
 // MaxClasses and MaxKinds bound the traffic classes and the kinds of frames.
@@ -48,6 +54,9 @@ type Class struct {
 	// Limit bounds an output queue of a class that is not lossless.
 	Limit Threshold
 	Mark  *Mark
+	// PerByte is the least time between the starts of two packets for each byte of the
+	// first, on the link, 0 where there is none.
+	PerByte units.Rat
 }
 
 // Threshold is a number of bytes, and where Alpha is not zero no more than that times
@@ -87,6 +96,8 @@ type Inlet struct {
 	Headroom int64
 	// Refresh is the time after which a pause is repeated.
 	Refresh units.Time
+	// Far is the link itself as its near end knows it, for switches that cut through.
+	Far Wire
 }
 
 // inlet is an incoming link with what memory it occupies.
@@ -207,7 +218,7 @@ func (m *memory) expect(slot int, sizes *[MaxClasses]int64) {
 // are paused or may become so. They are named by a bit each, modulo 64. If it does not
 // fit, or what a link may hold depends on all others, every output has to know of all.
 func (m *memory) outlook(touched []uint64) (hot uint64, apart bool) {
-	apart = m.TrimTo == 0
+	apart = m.TrimTo == 0 && !m.Joint
 	if m.pausing > 0 {
 		for i := range m.inlets {
 			if m.inlets[i].paused > 0 {

@@ -42,6 +42,7 @@ type queue struct {
 	counted    uint32 // packets from here on are not in the books of the memory yet
 	bytes      int64  // in memory, with the packet that is being sent
 	until      units.Time
+	paced      units.Time // when the rate of the class lets the next packet start
 	marker
 }
 
@@ -108,6 +109,7 @@ type outlet struct {
 	paused  int64 // times
 	dropped int64 // packets
 	salt    uint64
+	cut     *cutter // nil where frames are stored whole
 }
 
 const (
@@ -123,6 +125,9 @@ func (o *outlet) next() units.Time {
 	}
 	if o.head != o.tail {
 		t = min(t, o.ring[o.head&uint32(len(o.ring)-1)].T)
+	}
+	if o.cut != nil {
+		t = min(t, o.cut.tails.Next())
 	}
 	return t
 }
@@ -166,6 +171,9 @@ func (o *outlet) moment(w *sim.Worker, index int) uint64 {
 			t, order = r.T, phaseArrival|uint64(r.Size>>sizeBits)<<indexBits
 		}
 	}
+	if o.cut != nil {
+		t, order = o.cut.first(t, order)
+	}
 	if t >= w.End {
 		return never
 	}
@@ -182,7 +190,7 @@ func (o *outlet) touch(now units.Time) {
 // stop pauses a class, or lets it go on.
 func (o *outlet) stop(r *sim.Record) {
 	o.queues[r.Msg].until = r.T + o.wire.PauseTime(r.PSN)
-	if o.blocked |= 1 << r.Msg; r.PSN == 0 {
+	if o.blocked |= 1 << r.Msg; r.PSN == 0 && o.queues[r.Msg].paced <= r.T {
 		o.blocked &^= 1 << r.Msg
 	}
 	if r.PSN > 0 {
@@ -236,7 +244,7 @@ func (o *outlet) open(now units.Time) (open uint8, at units.Time) {
 	open, at = o.waiting, units.Never
 	for set := o.blocked; set != 0; set &= set - 1 {
 		c := bits.TrailingZeros8(set)
-		switch u := o.queues[c].until; {
+		switch u := o.queues[c].opens(); {
 		case u <= now:
 			o.blocked &^= 1 << c
 		case open&(1<<c) != 0:
@@ -277,8 +285,11 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 	if m := p.Classes[class].Mark; m != nil && m.Leaving && r.Src>>24&Capable != 0 && q.mark(m, q.bytes-o.stored, QueueSalt(o.salt, uint8(class))) {
 		r.Src |= Marked << 24
 	}
-	if sim.Invariants && now < q.until {
-		panic(fmt.Sprintf("fabric: class %d sends at %d and is paused until %d", class, now, q.until))
+	if sim.Invariants && now < q.opens() {
+		panic(fmt.Sprintf("fabric: class %d sends at %d and is stopped until %d", class, now, q.opens()))
+	}
+	if p.Classes[class].PerByte.Num != 0 {
+		o.pace(p, uint8(class), r.Size, now)
 	}
 	o.send(w, r, now)
 }
@@ -286,7 +297,7 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 // send is [Wire.Send] of a packet, with less to do where nobody counts.
 func (o *outlet) send(w *sim.Worker, r *sim.Record, now units.Time) {
 	p := &o.wire
-	if sim.Invariants || p.perByte < 0 || p.sent != nil {
+	if sim.Invariants || p.perByte < 0 || p.sent != nil || p.cut != 0 {
 		p.Send(w, r, now)
 		return
 	}
