@@ -3,6 +3,7 @@ package des
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -193,5 +194,72 @@ func TestSameCutThroughHoweverRun(t *testing.T) {
 	for seed := range cases(60) {
 		j, name := randomCutJob(t, seed)
 		howeverRun(t, j, seed, fmt.Sprintf("case %d: %s", seed, name))
+	}
+}
+
+// The message of 10000 B of TestCountersAtMarks over a switch that cuts through after 64 B
+// and takes l:
+//
+//	link  packet  starts at          has arrived 500 ns after its last bit left
+//	up    1       0                  +83880
+//	up    2       83880              +83560
+//	up    3       167440             +37800
+//	down  1       501280 + l         +83880 (64 B of it are there)
+//	down  2       585160 + l         +83560 (likewise, and the first has left)
+//	down  3       668720 + l         +37800
+//	ack up        1206520 + l        +1720
+//	ack down      1707800 + 2 l      +1720
+//
+// A packet counts as received by the switch when its last bit is there, also if most of it
+// is on the way out by then.
+func TestCountersOfCutThrough(t *testing.T) {
+	for _, l := range []int64{0, 1, 50_000, 300_000} {
+		at := func(start, bytes int64) packet { return packet{start, start + 20*bytes + 500_000, bytes} }
+		want := map[[2]int32][]packet{
+			{0, 2}: {at(0, 4194), at(83_880, 4178), at(167_440, 1890)},
+			{2, 1}: {at(501_280+l, 4194), at(585_160+l, 4178), at(668_720+l, 1890)},
+			{1, 2}: {at(1_206_520+l, 86)},
+			{2, 0}: {at(1_707_800+2*l, 86)},
+		}
+		var times []int64
+		for _, packets := range want {
+			for _, p := range packets {
+				times = append(times, p.start, p.start+1, p.start+20*p.bytes, p.start+501_280, p.start+501_281, p.start+501_281+l, p.arrive, p.arrive+1, p.arrive+l/2, p.arrive+l)
+			}
+		}
+		slices.Sort(times)
+		p := &tape{times: slices.Compact(times)}
+		j := job(t, one(t, 2, 10_000), cutting(t, "star", link400, fmt.Sprintf(", latency: %dps", l)).Network, 1)
+		p.check(t, j, record(t, j, p))
+		for _, m := range p.marks {
+			for id, link := range j.Topology.Links() {
+				if got, want := m.Links[id], passed(want[[2]int32{link.From, link.To}], m.At); got != want {
+					t.Errorf("latency %d, at %d, link from %d to %d: %+v, want %+v", l, m.At, link.From, link.To, got, want)
+				}
+			}
+		}
+		if n := len(p.marks); n < 40 || p.marks[n-1].At != 1_707_800+2*l+501_720 {
+			t.Errorf("latency %d: %d marks", l, n)
+		}
+	}
+}
+
+// A recorder changes nothing and sees the same however the run is run.
+func TestRecordingOfCutThrough(t *testing.T) {
+	for seed := range cases(60) {
+		j, name := randomCutJob(t, seed)
+		plain := simulate(t, j)
+		want, again := &tape{every: 83_560}, &tape{every: 83_560}
+		res := record(t, j, want)
+		if !strings.Contains(name, "pfc") { // pause frames are on links, but are no packets
+			want.check(t, j, res)
+		}
+		if res.Digest != plain.Digest || res.PacketHops != plain.PacketHops || res.Events != plain.Events || !cmp.Equal(res.Notes, plain.Notes) || !cmp.Equal(finishes(res), finishes(plain)) {
+			t.Fatalf("case %d: the recorder changes the result: %s", seed, name)
+		}
+		k := j
+		k.Threads, k.Window, k.ShuffleSeed = 2, 40_000, seed+1
+		record(t, k, again)
+		again.same(t, fmt.Sprintf("case %d: %s", seed, name), want)
 	}
 }

@@ -197,7 +197,7 @@ func (s *Buffered) through(w *sim.Worker, o *outlet, slot uint32, class uint8, n
 // effect before a time of the switch's clock and whose last bit has its effect then or
 // later. Everything before that time, and nothing else, must have happened.
 func (s *Buffered) Arriving(inlet int, at units.Time) Count {
-	if p := &s.parts[inlet]; p.tail >= at {
+	if p := &s.parts[inlet]; p.size > 0 && p.tail >= at {
 		return Count{1, int64(p.size)}
 	}
 	return Count{}
