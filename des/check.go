@@ -64,6 +64,7 @@ func (r *run) check(list *diag.List) {
 	r.readLevels()
 	r.groupNodes()
 	r.setClock()
+	r.params.Clock = r.clock
 	r.setMedium()
 	r.setBuffering(list)
 	r.lookAhead(list)

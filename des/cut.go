@@ -82,6 +82,9 @@ func (r *run) paceRates() (rates []units.Rat) {
 			rates = append(rates, *c.Rate)
 		}
 	}
+	if r.params.PerByte.Num != 0 {
+		rates = append(rates, r.params.PerByte)
+	}
 	return rates
 }
 

@@ -88,3 +88,48 @@ func TestRatesOfClassesAgreeWithReference(t *testing.T) {
 		t.Errorf("too few cases with rates: %d", held)
 	}
 }
+
+// A queue pair of 100 Gbit/s on links of 400 Gbit/s: the last of 256 packets starts 4,194 +
+// 254 * 4,178 B at 80 ps each behind the first.
+func TestRateOfQueuePair(t *testing.T) {
+	n := network(t, "star", link400, "  wire: rocev2\n  mtu: 4096B\nnic: {transport: roce, rate: 100Gbps}")
+	j := job(t, one(t, 2, 1<<20), n, 1)
+	j.EndWithAck = false
+	const want = (4194+254*4178)*80 + 2*(4178*20+500_000)
+	if got := finished(t, j).Ranks[1].Finish; got != want {
+		t.Errorf("received at %d, want %d", got, want)
+	}
+}
+
+// The engine and the reference agree where queue pairs have rates, with and without a
+// packet memory, and nothing depends on how the run is done.
+func TestRatesOfQueuePairsAgreeWithReference(t *testing.T) {
+	var sum [5]int64
+	for seed := range cases(200) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		keys := "latency: " + pick(r, "0ns", "300ns")
+		if r.IntN(2) == 0 {
+			keys += ", forwarding: " + pick(r, "cut-through", "store-and-forward") + ", " + withRates(r, randomSwitch(r))
+		}
+		topology := pick(r, "star", "direct", "{kind: multi-plane, planes: 3, plane: {kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 4}}", "{kind: torus, sizes: [4, 3]}", "{kind: fat-tree, k: 4}")
+		link := fmt.Sprintf("{rate: %s, delay: %s}", pick(r, "400Gbps", "100Gbps", "106.25Gbps"), pick(r, "100ns", "500ns", "0ns"))
+		more := fmt.Sprintf("  switch: {%s}\n  wire: %s\n  mtu: %s\nnic: {transport: roce, ack_every: %d, rate: %s}", keys, pick(r, "rocev2", "none", "{preset: rocev2, ack: 0B}"),
+			pick(r, "4096B", "256B"), pick(r, 1, 2, 16), pick(r, "100Gbps", "25Gbps", "400Gbps", "10GB/s", "106.25Gbps"))
+		j := job(t, randomGraph(t, r, 2+r.IntN(11)), network(t, topology, link, more), 1+r.IntN(3))
+		j.Seed = r.Uint64()
+		j.EndWithAck = r.IntN(2) == 0
+		if r.IntN(4) == 0 {
+			randomScaleUp(r, &j)
+		}
+		var list diag.List
+		if (&run{job: &j, placement: j.Placement}).check(&list); list.HasErrors() {
+			continue
+		}
+		name := fmt.Sprintf("case %d: %s %s\n%s", seed, topology, link, more)
+		agreeSwitches(t, j, name, &sum)
+		if seed%4 == 0 {
+			howeverRun(t, j, seed, name)
+		}
+	}
+	t.Logf("pauses, drops, cuts, marks, through %v", sum)
+}

@@ -37,7 +37,7 @@ type chargeSection struct {
 type classSection struct {
 	Share  int64      `yaml:"share" default:"1" range:"0..1000000" doc:"Its share of the buffer that headroom leaves, as a proportion of all shares."`
 	Weight int32      `yaml:"weight" default:"1" range:"1..1000000" doc:"Packets of a turn of the weighted schedule."`
-	Rate   *units.Rat `yaml:"rate" unit:"rate" doc:"The most that a port sends of the class: a packet starts no sooner than the one before it takes at this rate; default: no bound."`
+	Rate   *units.Rat `yaml:"rate" unit:"rate" range:"1Mbps.." doc:"The most that a port sends of the class: a packet starts no sooner than the one before it takes at this rate; default: no bound."`
 }
 
 type pfcSection struct {
