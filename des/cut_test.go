@@ -184,7 +184,7 @@ func TestCutThroughAgreesWithReference(t *testing.T) {
 	}
 	t.Logf("pauses, drops, cuts, marks, through %v", sum)
 	for _, n := range sum {
-		if n < int64(cases(100)) {
+		if n < int64(cases(50)) {
 			t.Errorf("too few of something: %v", sum)
 		}
 	}

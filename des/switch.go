@@ -131,7 +131,7 @@ func (r *run) setBuffering(list *diag.List) {
 	r.params.Classes[1] = min(r.params.Classes[1], last)
 	r.params.Flags, r.params.Lossy = fabric.Capable, true
 	b := &fabric.Buffering{Turns: s.Schedule != "strict", Less: s.Charge.Less, Least: s.Charge.Least, Frame: math.MaxInt64, Seed: r.job.Seed,
-		CutAfter: r.medium.CutAfter, Joint: r.medium.CutAfter > 0, Clock: r.clock}
+		CutAfter: r.medium.CutAfter, Stepwise: r.medium.CutAfter > 0, Clock: r.clock}
 	b.Kinds[nic.DataKind], b.Kinds[nic.AckKind] = r.params.Classes[0], r.params.Classes[1]
 	for _, c := range s.Classes {
 		class := fabric.Class{Weight: 1, Limit: s.Queue.threshold()}
@@ -139,7 +139,7 @@ func (r *run) setBuffering(list *diag.List) {
 			class.Weight = c.Weight
 		}
 		if c.Rate != nil {
-			class.PerByte, b.Joint = *c.Rate, true
+			class.PerByte, b.Stepwise = *c.Rate, true
 		}
 		b.Classes = append(b.Classes, class)
 	}

@@ -21,7 +21,7 @@ type Buffered struct {
 	refresh  sim.Events
 	order    tournament
 	inSweep  *sim.Worker // nil outside
-	parts    []part      // by incoming link, where frames are cut through
+	partial  []partial   // by incoming link, where frames are cut through
 	Tally    Tally
 }
 
@@ -76,7 +76,7 @@ func (s *Buffered) Step(w *sim.Worker) units.Time {
 		for set := s.busy[word]; set != 0; set &= set - 1 {
 			o := &s.outlets[word<<6+bits.TrailingZeros64(set)]
 			if s.joint[word]&(set&-set) == 0 {
-				s.cruise(w, o)
+				s.alone(w, o)
 			}
 			t := o.rest()
 			if t == units.Never {

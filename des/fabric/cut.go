@@ -12,18 +12,24 @@ import (
 
 // cutter is what an outlet knows of frames that have not arrived whole.
 type cutter struct {
-	// tails are the frames to be stored, and pause frames, by (last bit, incoming link).
-	tails sim.Events
-	// heads are the incoming links of frames that have begun to arrive at this time and may
-	// go on at once.
-	heads []uint32
+	// parts, from head on, are the frames to be stored, and pause frames, by (tail, incoming
+	// link).
+	parts []part
+	head  int
+	// heads are the frames that have begun to arrive at this time and may go on at once.
+	heads []part
 }
 
-// part is the latest frame on an incoming link that took effect before it was whole.
+// part is a frame of which the head is there.
 type part struct {
-	frame sim.Record
+	frame sim.Record // with its incoming link in Size
 	tail  units.Time
-	size  uint32 // on the link, which the frame may have lost
+}
+
+// partial is the latest frame on an incoming link that took effect before it was whole.
+type partial struct {
+	tail units.Time
+	size int64 // on the link, which the frame may have lost
 }
 
 // rest returns the time between the head and the tail of a frame, on a wire to a switch
@@ -43,7 +49,7 @@ func (w *Wire) faster(than *Wire) bool {
 	if w.perByte >= 0 {
 		return w.perByte < than.perByte
 	}
-	return w.slow.rate.Cmp(than.slow.rate) < 0
+	return w.slow != than.slow && w.slow.rate.Cmp(than.slow.rate) < 0
 }
 
 // cutThrough prepares a switch that cuts through.
@@ -51,28 +57,62 @@ func (s *Buffered) cutThrough() {
 	if s.CutAfter == 0 {
 		return
 	}
-	s.parts = make([]part, len(s.inlets))
+	s.partial = make([]partial, len(s.inlets))
 	cutters := make([]cutter, len(s.outlets))
 	for i := range s.outlets {
 		s.outlets[i].cut = &cutters[i]
 	}
 }
 
+// next returns when the next tail arrives, or [units.Never].
+func (c *cutter) next() units.Time {
+	if c.head == len(c.parts) {
+		return units.Never
+	}
+	return c.parts[c.head].tail
+}
+
+// slot returns the incoming link of a part.
+func (p *part) slot() uint32 { return p.frame.Size >> sizeBits }
+
 // first returns when an outlet does something, and what, with the tails that arrive.
 func (c *cutter) first(t units.Time, order uint64) (units.Time, uint64) {
-	if c.tails.Len() == 0 {
+	if c.head == len(c.parts) {
 		return t, order
 	}
-	e := c.tails.Peek()
-	if o := phaseArrival | uint64(e.Arg)<<indexBits; e.T < t || e.T == t && o <= order {
-		return e.T, o
+	p := &c.parts[c.head]
+	if o := phaseArrival | uint64(p.slot())<<indexBits; p.tail < t || p.tail == t && o <= order {
+		return p.tail, o
 	}
 	return t, order
 }
 
-// store expects the tail of a frame.
-func (c *cutter) store(slot uint32, tail units.Time) {
-	c.tails.Push(sim.Event{T: tail, Key: uint64(slot), Arg: int32(slot)})
+// store expects the tail of a frame. Tails mostly come in the order of heads.
+func (c *cutter) store(p *part) {
+	if n := len(c.parts); n == cap(c.parts) && 2*c.head >= n {
+		c.parts, c.head = c.parts[:copy(c.parts, c.parts[c.head:])], 0
+	}
+	c.parts = append(c.parts, *p)
+	i := len(c.parts) - 1
+	for ; i > c.head && p.before(&c.parts[i-1]); i-- {
+		c.parts[i] = c.parts[i-1]
+	}
+	c.parts[i] = *p
+}
+
+func (p *part) before(q *part) bool {
+	return p.tail < q.tail || p.tail == q.tail && p.slot() < q.slot()
+}
+
+// alone runs an outlet through a window in which it need not know of the others.
+func (s *Buffered) alone(w *sim.Worker, o *outlet) {
+	if !s.Stepwise {
+		s.cruise(w, o)
+		return
+	}
+	for m := o.moment(w, 0); m != never; m = o.moment(w, 0) {
+		s.do(w, o, m)
+	}
 }
 
 // doCutting is do of a switch that cuts through, at time t.
@@ -81,7 +121,7 @@ func (s *Buffered) doCutting(w *sim.Worker, o *outlet, m uint64, t units.Time) {
 	case phaseRelease:
 		s.left(o, t)
 	case phaseArrival:
-		if slot := uint32(m>>indexBits) & (MaxInlets - 1); o.cut.tails.Next() == t && uint32(o.cut.tails.Peek().Arg) == slot {
+		if c := o.cut; c.next() == t && c.parts[c.head].slot() == uint32(m>>indexBits)&(MaxInlets-1) {
 			s.arriveTail(o)
 			return
 		}
@@ -90,7 +130,9 @@ func (s *Buffered) doCutting(w *sim.Worker, o *outlet, m uint64, t units.Time) {
 		s.arriveHead(o, r)
 	case phaseStart:
 		o.start(w, s.Buffering, t)
-		s.passHeads(w, o, t)
+		if len(o.cut.heads) > 0 {
+			s.passHeads(w, o, t)
+		}
 	}
 }
 
@@ -107,11 +149,12 @@ func (s *Buffered) arriveHead(o *outlet, r *sim.Record) {
 		s.arrive(o, r)
 		return
 	}
-	p := &s.parts[slot]
-	p.tail, p.size = r.T+rest, size
+	now, tail := r.T, r.T+rest
+	if p := &s.partial[slot]; tail > p.tail { // outlets may run one after the other
+		*p = partial{tail, int64(size)}
+	}
 	if kind == Pause {
-		p.frame = *r
-		o.cut.store(slot, p.tail)
+		o.cut.store(&part{*r, tail})
 		return
 	}
 	class, n, ok := s.accept(o, r)
@@ -119,13 +162,12 @@ func (s *Buffered) arriveHead(o *outlet, r *sim.Record) {
 		return
 	}
 	o.book(s.Buffering, r, class, n)
-	p.frame = *r
 	if o.sending != idle || r.Kind() != kind || o.wire.faster(far) {
-		o.cut.store(slot, p.tail)
+		o.cut.store(&part{*r, tail})
 		return
 	}
-	o.cut.heads = append(o.cut.heads, slot)
-	o.touch(r.T)
+	o.cut.heads = append(o.cut.heads, part{*r, tail})
+	o.touch(now)
 }
 
 // book counts and marks a packet that comes, before it joins its queue.
@@ -144,10 +186,13 @@ func (o *outlet) book(p *Buffering, r *sim.Record, class uint8, n int64) {
 
 // arriveTail lets the next frame that is whole join its queue, or stop it.
 func (s *Buffered) arriveTail(o *outlet) {
-	e := o.cut.tails.Pop()
-	r := &s.parts[e.Arg].frame
-	r.T = e.T
-	if r.Kind() == Pause {
+	c := o.cut
+	p := &c.parts[c.head]
+	if c.head++; c.head == len(c.parts) {
+		c.parts, c.head = c.parts[:0], 0
+	}
+	r := &p.frame
+	if r.T = p.tail; r.Kind() == Pause {
 		o.stop(r)
 		return
 	}
@@ -156,7 +201,7 @@ func (s *Buffered) arriveTail(o *outlet) {
 	q.push(r)
 	q.counted = q.tail
 	o.waiting |= 1 << class
-	o.touch(e.T)
+	o.touch(r.T)
 }
 
 // passHeads sends the first of the frames on whose heads the outlet has not decided yet,
@@ -164,22 +209,23 @@ func (s *Buffered) arriveTail(o *outlet) {
 func (s *Buffered) passHeads(w *sim.Worker, o *outlet, now units.Time) {
 	heads := o.cut.heads
 	o.cut.heads = heads[:0]
-	for _, slot := range heads {
-		p := &s.parts[slot]
+	for i := range heads {
+		p := &heads[i]
 		class := s.class(&p.frame)
 		if o.sending != idle || o.queues[class].opens() > now {
-			o.cut.store(slot, p.tail)
+			o.cut.store(p)
 			continue
 		}
-		s.through(w, o, slot, class, now)
+		s.through(w, o, &p.frame, class, now)
 	}
 }
 
 // through sends a frame on while it arrives.
-func (s *Buffered) through(w *sim.Worker, o *outlet, slot uint32, class uint8, now units.Time) {
-	r, q, c := &s.parts[slot].frame, &o.queues[class], &s.Classes[class]
+func (s *Buffered) through(w *sim.Worker, o *outlet, r *sim.Record, class uint8, now units.Time) {
+	q, c := &o.queues[class], &s.Classes[class]
+	o.slot = r.Size >> sizeBits
 	r.Size &= sizeMask
-	o.sending, o.slot, o.stored, o.counted = int8(class), slot, s.size(r.Size), true
+	o.sending, o.stored, o.counted = int8(class), s.size(r.Size), true
 	if m := c.Mark; m != nil && m.Leaving && r.Src>>24&Capable != 0 && q.mark(m, q.bytes-o.stored, QueueSalt(o.salt, class)) {
 		r.Src |= Marked << 24
 	}
@@ -197,8 +243,8 @@ func (s *Buffered) through(w *sim.Worker, o *outlet, slot uint32, class uint8, n
 // effect before a time of the switch's clock and whose last bit has its effect then or
 // later. Everything before that time, and nothing else, must have happened.
 func (s *Buffered) Arriving(inlet int, at units.Time) Count {
-	if p := &s.parts[inlet]; p.size > 0 && p.tail >= at {
-		return Count{1, int64(p.size)}
+	if p := &s.partial[inlet]; p.size > 0 && p.tail >= at {
+		return Count{1, p.size}
 	}
 	return Count{}
 }

@@ -29,10 +29,10 @@ type Buffering struct {
 	Seed   uint64
 	// CutAfter is that of [Medium].
 	CutAfter int64
-	// Joint says that outlets always run together, in order of time. Cutting through and
-	// rates of classes need it.
-	Joint bool
-	Clock units.Clock
+	// Stepwise says that outlets do one thing after the other, also where they run by
+	// themselves. Cutting through and rates of classes need it.
+	Stepwise bool
+	Clock    units.Clock
 }
 
 // MaxClasses and MaxKinds bound the traffic classes and the kinds of frames.
@@ -218,7 +218,7 @@ func (m *memory) expect(slot int, sizes *[MaxClasses]int64) {
 // are paused or may become so. They are named by a bit each, modulo 64. If it does not
 // fit, or what a link may hold depends on all others, every output has to know of all.
 func (m *memory) outlook(touched []uint64) (hot uint64, apart bool) {
-	apart = m.TrimTo == 0 && !m.Joint
+	apart = m.TrimTo == 0
 	if m.pausing > 0 {
 		for i := range m.inlets {
 			if m.inlets[i].paused > 0 {

@@ -127,7 +127,7 @@ func (o *outlet) next() units.Time {
 		t = min(t, o.ring[o.head&uint32(len(o.ring)-1)].T)
 	}
 	if o.cut != nil {
-		t = min(t, o.cut.tails.Next())
+		t = min(t, o.cut.next())
 	}
 	return t
 }
@@ -151,7 +151,7 @@ func (o *outlet) expect(r *sim.Record, slot uint32) {
 // rest ends a visit and returns when the outlet does something.
 func (o *outlet) rest() units.Time {
 	o.head, o.tail, o.fresh = 0, 0, 0
-	if o.waiting == 0 {
+	if o.waiting == 0 && (o.cut == nil || o.cut.head == len(o.cut.parts)) {
 		if o.from = 0; o.sending >= 0 {
 			o.from = 1 << (o.slot & 63)
 		}

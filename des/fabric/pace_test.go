@@ -12,7 +12,7 @@ import (
 // ns: at 580, 820 and 1060 ns. The lower class fills the gaps, at 660, 740 and 900 ns.
 func TestPaceTrace(t *testing.T) {
 	for _, window := range []units.Time{100_000, 501_680} {
-		b := &Buffering{Frame: 84, Joint: true, Clock: units.PicosecondClock(), Classes: []Class{{Weight: 1, Limit: Threshold{Bytes: Unlimited}}, {Weight: 1, Limit: Threshold{Bytes: Unlimited}, PerByte: units.Int(60)}}}
+		b := &Buffering{Frame: 84, Stepwise: true, Clock: units.PicosecondClock(), Classes: []Class{{Weight: 1, Limit: Threshold{Bytes: Unlimited}}, {Weight: 1, Limit: Threshold{Bytes: Unlimited}, PerByte: units.Int(60)}}}
 		b.Kinds[1] = 1
 		r := &rig{send: [][]sim.Record{packets(3, 4000, 0), packets(3, 4000, 1)}}
 		r.run(t, b, 0, 20, window, Unlimited, Unlimited)
