@@ -215,7 +215,6 @@ func TestRefusals(t *testing.T) {
 		{link400, "  wire: rocev2\n  mtu: 4096B\nnic: {transport: uet}", "E951"},
 		{link400, "  wire: rocev2\n  mtu: 4096B\nnic: {transport: roze}", "E950"},
 		{link400, "  wire: rocev2\n  mtu: 4096B\nnic: {transport: roce, ack_evry: 3}", "E804"},
-		{link400, "  wire: rocev2\n  mtu: 4096B\n  switch: {forwarding: cut-through}\nnic: {transport: roce}", "E952"},
 		{link400, "  wire: rocev2\n  mtu: 4096B\n  switch: {latncy: 1ns}\nnic: {transport: roce}", "E804"},
 	} {
 		var list diag.List

@@ -152,7 +152,7 @@ func BenchmarkSwitches(b *testing.B) {
 		name string
 		keys string
 	}{
-		{8, "fifo", ""}, {8, "unlimited", "buffer: 1TB"}, {8, "pfc", shared}, {8, "tight", tight}, {16, "pfc", shared},
+		{8, "fifo", ""}, {8, "unlimited", "buffer: 1TB"}, {8, "pfc", shared}, {8, "tight", tight}, {16, "pfc", shared}, {8, "cut-through", "forwarding: cut-through"}, {8, "paced", "classes: [{rate: 399Gbps}, {}]"},
 	} {
 		hosts := c.k * c.k * c.k / 4
 		b.Run(fmt.Sprintf("hosts=%d/%s", hosts, c.name), func(b *testing.B) {

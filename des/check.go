@@ -51,9 +51,6 @@ func (r *run) check(list *diag.List) {
 		r.params, _ = nic.Find(n, list)
 	}
 	r.section = checkSwitch(n, list)
-	if f := n.Fabric.Switch.Forwarding; f != "" && f != "store-and-forward" {
-		list.Errorf("E952", positionOf(n, "fabric", "switch", "forwarding"), "forwarding %q is not available yet", f).Note("available: store-and-forward")
-	}
 	if r.placement.Nodes > r.job.Topology.Hosts() {
 		list.Errorf("E954", positionOf(n, "topology"), "the placement uses %d nodes, but the topology has %d hosts", r.placement.Nodes, r.job.Topology.Hosts())
 	}
@@ -67,6 +64,7 @@ func (r *run) check(list *diag.List) {
 	r.readLevels()
 	r.groupNodes()
 	r.setClock()
+	r.params.Clock = r.clock
 	r.setMedium()
 	r.setBuffering(list)
 	r.lookAhead(list)
@@ -148,6 +146,7 @@ func hockneyOf(l *networks.Level) *networks.Level {
 // setClock chooses the tick.
 func (r *run) setClock() {
 	rates := append(r.scaleUpRates(), r.copyPerByte)
+	rates = append(rates, r.paceRates()...)
 	seen := map[units.Rat]bool{}
 	for _, l := range r.job.Topology.Links() {
 		if !seen[l.PerByte] {
@@ -178,6 +177,7 @@ func (r *run) setMedium() {
 	m := &fabric.Medium{Clock: r.clock, Wide: !r.params.Packets, Hosts: int32(r.job.Topology.Hosts())}
 	if r.params.Packets { // a hop of the ideal transport is a delay and a serialization, no more
 		m.Latency = r.clock.Ticks(r.job.Network.Fabric.Switch.Latency)
+		m.CutAfter = r.cutAfter()
 	}
 	up, down := units.Never, units.Never
 	for _, l := range r.job.Topology.Links() {
@@ -209,7 +209,7 @@ func (r *run) lookAhead(list *diag.List) {
 			list.Errorf("E955", positionOf(r.job.Network, "fabric", "link"), "a packet of %d B takes longer on a link than simulated time lasts", largest)
 			return
 		}
-		if t += r.clock.Span(l.PerByte, r.smallest()); t == 0 {
+		if t += r.clock.Span(l.PerByte, r.leastHead(l)); t == 0 {
 			r.close = append(r.close, int32(id))
 		} else {
 			r.window = min(r.window, t)

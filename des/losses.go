@@ -79,6 +79,9 @@ func (r *run) bufferNotes() []string {
 	if link, bytes := r.longestQueue(); bytes > 0 {
 		note += fmt.Sprintf("; the longest queue held %s, on the way from %s", units.ReadableBytes(bytes), r.linkName(link))
 	}
+	if through := r.cutThrough(); r.medium.CutAfter > 0 {
+		note += fmt.Sprintf("; %s frames went on before they were whole", units.FormatCount(through))
+	}
 	if marks > 0 {
 		note += "; nothing slows down for a mark"
 	}

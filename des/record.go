@@ -106,6 +106,7 @@ func (r *run) countLinks(at units.Time) {
 		sent, received := r.rec.wires[id].Passed(r.medium, l, at)
 		r.rec.links[id] = replay.PortCount{TxPackets: sent.Packets, TxBytes: sent.Bytes, RxPackets: received.Packets, RxBytes: received.Bytes}
 	}
+	r.countArriving(at)
 	for _, s := range r.buffered {
 		s.Dropped(func(link int32, n int64) { r.rec.links[link].TxDrops = n })
 	}

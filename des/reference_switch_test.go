@@ -18,6 +18,7 @@ type refSwitch struct {
 	since         map[[2]int]int64 // of the last pause frame
 	ports         map[int]*refPort // by outgoing link
 	pauses, drops int64
+	through       int64
 	marks, cuts   int64
 }
 
@@ -33,12 +34,16 @@ type refPort struct {
 	drawn   map[int]uint64
 	average map[int]*big.Int // 2^-16 bytes
 	wakes   map[int64]bool
+	parts   map[*refStored]bool // not whole yet
+	heads   []*refStored        // that may go on now
+	paced   map[int]int64       // by class
 }
 
 type refStored struct {
 	*refPacket
 	in, class int
 	bytes     int64
+	tail      int64
 }
 
 type refPause struct {
@@ -75,7 +80,8 @@ func (f *reference) switchAt(node int32) *refSwitch {
 func (s *refSwitch) port(link int, classes int) *refPort {
 	p := s.ports[link]
 	if p == nil {
-		p = &refPort{link: link, queues: map[int][]*refStored{}, until: map[int]int64{}, turn: classes - 2, drawn: map[int]uint64{}, average: map[int]*big.Int{}, wakes: map[int64]bool{}}
+		p = &refPort{link: link, queues: map[int][]*refStored{}, until: map[int]int64{}, turn: classes - 2, drawn: map[int]uint64{}, average: map[int]*big.Int{}, wakes: map[int64]bool{},
+			parts: map[*refStored]bool{}, paced: map[int]int64{}}
 		s.ports[link] = p
 	}
 	return p
@@ -97,6 +103,11 @@ func (p *refPort) bytes(class int) (n int64) {
 	}
 	if p.sending != nil && p.sending.class == class {
 		n += p.sending.bytes
+	}
+	for x := range p.parts {
+		if x.class == class {
+			n += x.bytes
+		}
 	}
 	return n
 }
@@ -144,7 +155,7 @@ func (f *reference) enter(now int64, in int, p *refPacket) {
 	}
 	if t := f.run.section.Trim; t != nil && !p.ack && !p.cut && !s.paused[[2]int{in, f.classOf(p)}] {
 		c := *p
-		c.cut, c.size = true, min(p.size, t.Size)
+		c.cut, c.stay, c.size = true, true, min(p.size, t.Size)
 		if f.store(now, s, port, in, &c) {
 			s.cuts++
 			return
@@ -155,7 +166,7 @@ func (f *reference) enter(now int64, in int, p *refPacket) {
 
 func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *refPacket) bool {
 	sec, class := &f.run.section, f.classOf(p)
-	x := &refStored{p, in, class, max(p.size-sec.Charge.Less, sec.Charge.Least)}
+	x := &refStored{p, in, class, max(p.size-sec.Charge.Less, sec.Charge.Least), p.tail}
 	key := [2]int{in, class}
 	pool := true
 	if pfc := sec.PFC; pfc != nil && has(pfc.Classes, class, int(f.run.params.Classes[0])) {
@@ -194,6 +205,10 @@ func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *ref
 		if sec.ECN.At == "enqueue" {
 			f.mark(s, port, class, port.bytes(class))
 		}
+	}
+	if x.tail > now {
+		f.part(now, s, port, x)
+		return true
 	}
 	port.queues[class] = append(port.queues[class], x)
 	f.begin(now, s, port)
@@ -266,6 +281,7 @@ func (f *reference) service(now int64, s *refSwitch, port *refPort) {
 		f.hops--
 		end := f.transmit(now, port.link, &refPacket{size: sec.PFC.Frame, pause: &c})
 		f.push(end, -1, int64(port.link), 0, 0, func() { f.release(end, s, port) })
+		port.heads = nil
 		return
 	}
 	var open []int
@@ -273,22 +289,33 @@ func (f *reference) service(now int64, s *refSwitch, port *refPort) {
 		if len(port.queues[c]) == 0 {
 			continue
 		}
-		if u := port.until[c]; u > now {
+		if u := max(port.until[c], port.paced[c]); u > now {
 			f.begin(u, s, port)
 			continue
 		}
 		open = append(open, c)
 	}
 	if len(open) == 0 {
+		f.goOn(now, s, port)
 		return
 	}
+	port.heads = nil
 	class := open[len(open)-1]
 	if sec.Schedule != "strict" {
 		class = port.take(open, sec)
 	}
 	x := port.queues[class][0]
 	port.queues[class] = port.queues[class][1:]
-	port.sending, port.busy = x, true
+	f.emit(now, s, port, x)
+}
+
+// emit puts a packet on the link of a port.
+func (f *reference) emit(now int64, s *refSwitch, port *refPort, x *refStored) {
+	sec, class := &f.run.section, x.class
+	port.sending, port.busy, x.stay = x, true, false
+	if rate := sec.Classes[class].Rate; rate != nil {
+		port.paced[class] = now + f.run.clock.Span(*rate, x.size)
+	}
 	if f.marks(class, x.refPacket) && sec.ECN.At == "dequeue" {
 		f.mark(s, port, class, port.bytes(class)-x.bytes)
 	}

@@ -58,6 +58,7 @@ type refHost struct {
 	ready map[int][]*refPair
 	busy  map[int]bool
 	until map[[2]int]int64 // by (link, kind): paused
+	waits map[int][]*refPair
 }
 
 type refPair struct {
@@ -66,6 +67,7 @@ type refPair struct {
 	link            int
 	psn, want, held int
 	unsent, unacked []*refMessage
+	opens           int64 // its rate lets the next packet start
 }
 
 type refMessage struct {
@@ -85,6 +87,8 @@ type refPacket struct {
 	ack      bool
 	cut      bool
 	pause    *refPause
+	tail     int64 // when the last bit counts at the switch that it is at
+	stay     bool  // cut there
 }
 
 // refer runs a job and returns the digest, the finish of every rank and the hops.
@@ -103,7 +107,7 @@ func referAll(j Job) (*reference, uint64, []int64) {
 	}
 	f.hosts = make([]refHost, j.Placement.Nodes)
 	for i := range f.hosts {
-		f.hosts[i] = refHost{map[[2]int32]*refPair{}, map[int][]*refPacket{}, map[int][]*refPair{}, map[int]bool{}, map[[2]int]int64{}}
+		f.hosts[i] = refHost{map[[2]int32]*refPair{}, map[int][]*refPacket{}, map[int][]*refPair{}, map[int]bool{}, map[[2]int]int64{}, map[int][]*refPair{}}
 	}
 	f.ranks = make([]refRank, j.Graph.Ranks)
 	algs := collective.NewTable()
@@ -156,7 +160,9 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 			round = f.roundAt(start) + 1
 		}
 		f.count[link]++
-		f.pushRound(at, round, 0, int64(link), f.output(l.To, p)<<40+f.count[link], 0, func() { f.reach(at, link, p) })
+		tail := at
+		at -= f.headStart(l, p)
+		f.pushRound(at, round, 0, int64(link), f.output(l.To, p)<<40+f.count[link], 0, func() { f.head(at, tail, link, p) })
 	} else {
 		if f.close[link] && at == start {
 			round = f.roundAt(start) + 1
@@ -206,6 +212,7 @@ func refHash(from, to, pair int32) uint64 {
 // wake lets a host's link send as soon as it is free: acknowledgements first.
 func (f *reference) wake(now int64, host int32, link int) {
 	h := &f.hosts[host]
+	f.ripen(now, h, link)
 	if h.busy[link] || len(h.acks[link])+len(h.ready[link]) == 0 {
 		return
 	}
@@ -213,6 +220,7 @@ func (f *reference) wake(now int64, host int32, link int) {
 	t := max(now, f.free[link])
 	f.push(t, 1, int64(link), 0, 0, func() {
 		h.busy[link] = false
+		f.ripen(t, h, link)
 		ack, data := len(h.acks[link]) > 0, len(h.ready[link]) > 0
 		for kind, waits := range []*bool{&data, &ack} {
 			if u := h.until[[2]int{link, kind}]; *waits && u > t {
@@ -231,7 +239,7 @@ func (f *reference) wake(now int64, host int32, link int) {
 			h.ready[link] = h.ready[link][1:]
 			f.packet(t, host, q)
 			if len(q.unsent) > 0 {
-				h.ready[link] = append(h.ready[link], q)
+				f.line(t, host, q)
 			}
 		}
 		f.wake(t, host, link)
@@ -261,6 +269,9 @@ func (f *reference) packet(now int64, host int32, q *refPair) {
 		m.begun = true
 	}
 	end := f.transmit(now, q.link, p)
+	if rate := par.PerByte; rate.Num > 0 {
+		q.opens = now + f.run.clock.Span(rate, p.size)
+	}
 	if last {
 		p.last, m.last = m, p.psn
 		q.unsent, q.unacked = q.unsent[1:], append(q.unacked, m)
@@ -280,7 +291,8 @@ func (f *reference) post(now int64, m nic.Message) {
 		h.pairs[[2]int32{m.Src, m.Dst}] = q
 	}
 	if q.unsent = append(q.unsent, &refMessage{Message: m, left: m.Bytes}); len(q.unsent) == 1 {
-		h.ready[q.link] = append(h.ready[q.link], q)
+		f.ripen(now, h, q.link)
+		f.line(now, host, q)
 	}
 	f.wake(now, host, q.link)
 }

@@ -18,6 +18,7 @@ type switchSection struct {
 	Latency    *yamldoc.Node  `yaml:"latency" doc:"Time from a packet's arrival to its output queue."`
 	Forwarding *yamldoc.Node  `yaml:"forwarding" doc:"store-and-forward or cut-through."`
 	Buffer     *yamldoc.Node  `yaml:"buffer" doc:"Packet memory."`
+	CutAfter   *int64         `yaml:"cut_after" unit:"size" range:"1B..1MiB" doc:"Of cut-through: the bytes of a frame that must have arrived before it can be sent on; default: 64B."`
 	Headroom   *int64         `yaml:"headroom" unit:"size" range:"0B..1GiB" doc:"Memory for each cabled port, taken off the buffer first, for what arrives after a pause was sent; default: what its link needs, or nothing without pfc."`
 	Charge     chargeSection  `yaml:"charge" doc:"What a frame occupies in memory."`
 	Classes    []classSection `yaml:"classes" doc:"Traffic classes from 0 on, at most 8; default: one."`
@@ -34,8 +35,9 @@ type chargeSection struct {
 }
 
 type classSection struct {
-	Share  int64 `yaml:"share" default:"1" range:"0..1000000" doc:"Its share of the buffer that headroom leaves, as a proportion of all shares."`
-	Weight int32 `yaml:"weight" default:"1" range:"1..1000000" doc:"Packets of a turn of the weighted schedule."`
+	Share  int64      `yaml:"share" default:"1" range:"0..1000000" doc:"Its share of the buffer that headroom leaves, as a proportion of all shares."`
+	Weight int32      `yaml:"weight" default:"1" range:"1..1000000" doc:"Packets of a turn of the weighted schedule."`
+	Rate   *units.Rat `yaml:"rate" unit:"rate" range:"1Mbps.." doc:"The most that a port sends of the class: a packet starts no sooner than the one before it takes at this rate; default: no bound."`
 }
 
 type pfcSection struct {
@@ -80,6 +82,9 @@ func checkSwitch(n *networks.Network, list *diag.List) (s switchSection) {
 		s.Classes = []classSection{{Share: 1, Weight: 1}}
 	}
 	at := func(key string) diag.Pos { return positionOf(n, "fabric", "switch", key) }
+	if s.CutAfter != nil && n.Fabric.Switch.Forwarding != cutThrough {
+		list.Warnf("W964", at("cut_after"), "cut_after has no effect: switches store and forward").Note("forwarding: cut-through sends frames on while they arrive")
+	}
 	if len(s.Classes) > fabric.MaxClasses {
 		list.Errorf("E956", at("classes"), "%d traffic classes; at most %d are possible", len(s.Classes), fabric.MaxClasses)
 	}
@@ -115,7 +120,7 @@ func (s *switchSection) checkClasses(classes []int, at diag.Pos, list *diag.List
 // setBuffering describes the packet memory of the switches, if the network asks for one.
 func (r *run) setBuffering(list *diag.List) {
 	n, s := r.job.Network, &r.section
-	if !r.params.Packets || n.Fabric.Switch.Buffer == nil && len(n.Fabric.Switch.Section.Items) == 0 {
+	if !r.params.Packets || n.Fabric.Switch.Buffer == nil && len(n.Fabric.Switch.Section.Items) == 0 && r.medium.CutAfter == 0 {
 		return
 	}
 	last := uint8(len(s.Classes) - 1)
@@ -125,12 +130,16 @@ func (r *run) setBuffering(list *diag.List) {
 	}
 	r.params.Classes[1] = min(r.params.Classes[1], last)
 	r.params.Flags, r.params.Lossy = fabric.Capable, true
-	b := &fabric.Buffering{Turns: s.Schedule != "strict", Less: s.Charge.Less, Least: s.Charge.Least, Frame: math.MaxInt64, Seed: r.job.Seed, Shuffle: r.job.ShuffleSeed}
+	b := &fabric.Buffering{Turns: s.Schedule != "strict", Less: s.Charge.Less, Least: s.Charge.Least, Frame: math.MaxInt64, Seed: r.job.Seed, Shuffle: r.job.ShuffleSeed,
+		CutAfter: r.medium.CutAfter, Stepwise: r.medium.CutAfter > 0, Clock: r.clock}
 	b.Kinds[nic.DataKind], b.Kinds[nic.AckKind] = r.params.Classes[0], r.params.Classes[1]
 	for _, c := range s.Classes {
 		class := fabric.Class{Weight: 1, Limit: s.Queue.threshold()}
 		if s.Schedule == "weighted" {
 			class.Weight = c.Weight
+		}
+		if c.Rate != nil {
+			class.PerByte, b.Stepwise = *c.Rate, true
 		}
 		b.Classes = append(b.Classes, class)
 	}
@@ -157,6 +166,7 @@ func (r *run) setBuffering(list *diag.List) {
 	r.buffering = b
 	r.still.patience = r.patience()
 	r.checkBuffers(list)
+	r.checkCut(list)
 }
 
 func threshold(bytes *int64, alpha *units.Rat) fabric.Threshold {
@@ -204,7 +214,7 @@ func (r *run) patience() units.Time {
 		one := min(r.clock.Span(l.PerByte, int64(r.buffering.Quanta)*64+2*r.params.MTU), limitSpan) + min(r.clock.Ticks(l.Delay), limitSpan)
 		t = max(t, one)
 	}
-	return 2*min(t, limitSpan) + 4*min(r.medium.Latency, limitSpan)
+	return 2*min(max(t, r.longestPace()), limitSpan) + 4*min(r.medium.Latency, limitSpan)
 }
 
 // incoming returns the links that lead to each node.
@@ -324,6 +334,9 @@ func (r *run) newBuffered(node, first int32, wires []fabric.Wire, process []int3
 		in := fabric.Inlet{Link: id, Back: max(back-first, -1), Headroom: r.headroomOf(id), Refresh: units.Never}
 		if l.From < r.medium.Hosts {
 			in.Host = l.From
+		}
+		if r.medium.CutAfter > 0 {
+			in.Far = fabric.NewWire(r.medium, l, nil)
 		}
 		if r.buffering.Quanta > 0 {
 			in.Refresh = max(1, (wires[in.Back].PauseTime(r.buffering.Quanta)+r.clock.Ticks(l.Delay))/2)

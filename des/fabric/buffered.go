@@ -9,7 +9,7 @@ import (
 )
 
 // Buffered is a switch with a packet memory that its ports share, with traffic classes,
-// pauses and marks. It stores and forwards.
+// pauses and marks.
 type Buffered struct {
 	Switch // its paths; it has no ports
 	memory
@@ -23,15 +23,17 @@ type Buffered struct {
 	inSweep  *sim.Worker // nil outside
 	limits   limits
 	bits     [MaxKinds]uint16 // of the class of a kind
+	partial  []partial        // by incoming link, where frames are cut through
 	Tally    Tally
 }
 
 // Tally is what a switch has counted.
 type Tally struct {
 	// Pauses counts XOFF frames without repetitions, Cuts packets cut to their header and
-	// Drops those dropped, of which First is the first.
-	Pauses, Cuts, Drops int64
-	First               Drop
+	// Drops those dropped, of which First is the first, and Through frames sent on before
+	// they were whole.
+	Pauses, Cuts, Drops, Through int64
+	First                        Drop
 }
 
 // Drop is a packet that a switch had no room for, on its way to a link, at a time of the
@@ -64,6 +66,7 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 		s.outlets[i] = outlet{port: port{wire: wires[i]}, queues: make([]queue, len(b.Classes)), sending: idle,
 			link: first + int32(i), turn: int8(len(b.Classes) - 2), main: s.bulk(), ready: units.Never, salt: PortSalt(b.Seed, node, int32(i))}
 	}
+	s.cutThrough()
 	s.order.reset(len(wires)) // between sweeps nothing is due
 	return s
 }
@@ -212,8 +215,17 @@ func (s *Buffered) left(o *outlet, now units.Time) {
 
 // arrive stores a packet for an outlet.
 func (s *Buffered) arrive(o *outlet, r *sim.Record) {
-	slot, class := r.Size>>sizeBits, s.class(r)
-	n := s.size(r.Size & sizeMask)
+	if class, n, ok := s.accept(o, r); ok {
+		o.enqueue(s.Buffering, r, class, n)
+		o.booked = o.head
+		o.queues[class].counted = o.queues[class].tail
+	}
+}
+
+// accept finds room in the memory for a packet, or for its header, or drops it.
+func (s *Buffered) accept(o *outlet, r *sim.Record) (class uint8, n int64, ok bool) {
+	slot := r.Size >> sizeBits
+	class, n = s.class(r), s.size(r.Size&sizeMask)
 	why, pause := s.admit(slot, class, n, o.queues[class].bytes)
 	if pause {
 		s.pause(slot, class, r.T)
@@ -232,11 +244,8 @@ func (s *Buffered) arrive(o *outlet, r *sim.Record) {
 	}
 	if why != stored {
 		s.drop(o, r, class, why)
-		return
 	}
-	o.enqueue(s.Buffering, r, class, n)
-	o.booked = o.head
-	o.queues[class].counted = o.queues[class].tail
+	return class, n, why == stored
 }
 
 // drop loses a packet. In the order of a sweep, or within an outlet, the first drop is the

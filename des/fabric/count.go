@@ -49,10 +49,14 @@ func (w *Wire) Passed(m *Medium, l networks.Link, at units.Time) (started, arriv
 	wide := w.wide()
 	var late, under Count
 	w.out.Newest(at, func(r *sim.Record) {
-		if r.T-pipeline >= at {
+		tail := r.T
+		if w.cut != 0 {
+			tail += w.rest(r.Size)
+		}
+		if tail-pipeline >= at {
 			under.add(r, wide)
 		}
-		if lead > 0 && r.T-w.delay-w.Span(r, 0)+lead >= at {
+		if lead > 0 && tail-w.delay-w.Span(r, 0)+lead >= at {
 			late.add(r, wide)
 		}
 	})

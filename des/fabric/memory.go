@@ -30,6 +30,12 @@ type Buffering struct {
 	// Shuffle, if not 0, is the seed of a random choice, for each output in each window,
 	// among the ways to run it; results must not depend on it.
 	Shuffle uint64
+	// CutAfter is that of [Medium].
+	CutAfter int64
+	// Stepwise says that outlets do one thing after the other, also where they run by
+	// themselves. Cutting through and rates of classes need it.
+	Stepwise bool
+	Clock    units.Clock
 }
 
 // MaxClasses and MaxKinds bound the traffic classes and the kinds of frames.
@@ -51,6 +57,9 @@ type Class struct {
 	// Limit bounds an output queue of a class that is not lossless.
 	Limit Threshold
 	Mark  *Mark
+	// PerByte is the least time between the starts of two packets for each byte of the
+	// first, on the link, 0 where there is none.
+	PerByte units.Rat
 }
 
 // Threshold is a number of bytes, and where Alpha is not zero no more than that times
@@ -90,6 +99,8 @@ type Inlet struct {
 	Headroom int64
 	// Refresh is the time after which a pause is repeated.
 	Refresh units.Time
+	// Far is the link itself as its near end knows it, for switches that cut through.
+	Far Wire
 }
 
 // inlet is an incoming link with what memory it occupies.

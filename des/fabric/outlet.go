@@ -42,6 +42,7 @@ type queue struct {
 	counted    uint32 // packets from here on are not in the books of the memory yet
 	bytes      int64  // in memory, with the packet that is being sent
 	until      units.Time
+	paced      units.Time // when the rate of the class lets the next packet start
 	marker
 }
 
@@ -119,6 +120,7 @@ type outlet struct {
 	paused  int64 // times
 	dropped int64 // packets
 	salt    uint64
+	cut     *cutter // nil where frames are stored whole
 }
 
 // Of what comes: pause frames, and they or frames of no size.
@@ -140,6 +142,9 @@ func (o *outlet) next() units.Time {
 	}
 	if o.head != o.tail {
 		t = min(t, o.ring[o.head&uint32(len(o.ring)-1)].T)
+	}
+	if o.cut != nil {
+		t = min(t, o.cut.next())
 	}
 	return t
 }
@@ -167,7 +172,7 @@ func (o *outlet) rest() units.Time {
 	}
 	o.fresh, o.booked, o.kept = o.tail, o.tail, o.tail
 	o.coming, o.expects = 0, 0
-	if o.waiting == 0 {
+	if o.waiting == 0 && (o.cut == nil || o.cut.head == len(o.cut.parts)) {
 		if o.from = 0; o.sending >= 0 {
 			o.from = 1 << (o.slot & 63)
 		}
@@ -187,6 +192,9 @@ func (o *outlet) moment(w *sim.Worker, index int) uint64 {
 			t, order = r.T, phaseArrival|uint64(r.Size>>sizeBits)<<indexBits
 		}
 	}
+	if o.cut != nil {
+		t, order = o.cut.first(t, order)
+	}
 	if t >= w.End {
 		return never
 	}
@@ -203,7 +211,7 @@ func (o *outlet) touch(now units.Time) {
 // stop pauses a class, or lets it go on.
 func (o *outlet) stop(r *sim.Record) {
 	o.queues[r.Msg].until = r.T + o.wire.PauseTime(r.PSN)
-	if o.blocked |= 1 << r.Msg; r.PSN == 0 {
+	if o.blocked |= 1 << r.Msg; r.PSN == 0 && o.queues[r.Msg].paced <= r.T {
 		o.blocked &^= 1 << r.Msg
 	}
 	if r.PSN > 0 {
@@ -257,7 +265,7 @@ func (o *outlet) open(now units.Time) (open uint8, at units.Time) {
 	open, at = o.waiting, units.Never
 	for set := o.blocked; set != 0; set &= set - 1 {
 		c := bits.TrailingZeros8(set)
-		switch u := o.queues[c].until; {
+		switch u := o.queues[c].opens(); {
 		case u <= now:
 			o.blocked &^= 1 << c
 		case open&(1<<c) != 0:
@@ -297,8 +305,11 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 	if m := p.Classes[class].Mark; m != nil && m.Leaving && r.Src>>24&Capable != 0 && q.mark(m, q.bytes-o.stored, QueueSalt(o.salt, uint8(class))) {
 		r.Src |= Marked << 24
 	}
-	if sim.Invariants && now < q.until {
-		panic(fmt.Sprintf("fabric: class %d sends at %d and is paused until %d", class, now, q.until))
+	if sim.Invariants && now < q.opens() {
+		panic(fmt.Sprintf("fabric: class %d sends at %d and is stopped until %d", class, now, q.opens()))
+	}
+	if p.Classes[class].PerByte.Num != 0 {
+		o.pace(p, uint8(class), size, now)
 	}
 	o.send(w, r, size, now)
 }
@@ -307,7 +318,7 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 // counts.
 func (o *outlet) send(w *sim.Worker, r *sim.Record, size uint32, now units.Time) {
 	p := &o.wire
-	if sim.Invariants || p.perByte < 0 || p.sent != nil {
+	if sim.Invariants || p.perByte < 0 || p.sent != nil || p.cut != 0 {
 		r.Size = size
 		p.Send(w, r, now)
 		return

@@ -12,8 +12,14 @@ const none = MaxClasses
 // hole is the target of a frame that has been taken out of the ring.
 const hole = ^uint32(0)
 
-// bulk returns the class whose packets stay where they arrived: that of data.
-func (m *memory) bulk() uint8 { return m.Kinds[0] % MaxClasses }
+// bulk returns the class whose packets stay where they arrived: that of data, or none where
+// packets are not served in the order in which they take effect.
+func (m *memory) bulk() uint8 {
+	if m.Stepwise {
+		return none
+	}
+	return m.Kinds[0] % MaxClasses
+}
 
 // keep adds a packet to its class's queue.
 func (o *outlet) keep(q *queue, r *sim.Record, class uint8) {

@@ -19,6 +19,7 @@ type Wire struct {
 	out     *sim.Channel
 	slow    *slowRate // where perByte is -1
 	sent    *Count    // nil where nobody counts
+	cut     uint32    // bytes after which a frame takes effect at the far end; 0: all
 }
 
 // slowRate serializes where a multiplication will not do: the time per byte is not
@@ -41,6 +42,9 @@ type Medium struct {
 	Wide bool
 	// Hosts is the number of hosts; nodes from there on are switches.
 	Hosts int32
+	// CutAfter is the number of bytes of a frame after which it takes effect at a switch, 0
+	// for all of them. Switches are [Buffered] ones then.
+	CutAfter int64
 
 	last *slowRate // shared by links of one rate that follow each other
 }
@@ -48,6 +52,9 @@ type Medium struct {
 // NewWire returns the idle wire of a link.
 func NewWire(m *Medium, l networks.Link, out *sim.Channel) Wire {
 	w := Wire{perByte: -1, delay: m.LookAhead(l), out: out}
+	if l.To >= m.Hosts {
+		w.cut = uint32(min(m.CutAfter, MaxFrame))
+	}
 	if m.Clock.Exact && !m.Wide {
 		w.perByte = m.Clock.Span(l.PerByte, 1)
 		return w
@@ -94,6 +101,9 @@ func (w *Wire) Send(k *sim.Worker, r *sim.Record, start units.Time) units.Time {
 	s := w.out.Slot()
 	*s = *r
 	s.T = w.Free + w.delay
+	if w.cut != 0 {
+		s.T -= w.rest(r.Size)
+	}
 	w.out.Mark(k, s.T)
 	k.Hops++
 	if w.sent != nil {
@@ -176,7 +186,7 @@ func (p *port) serve(w *sim.Worker) units.Time {
 	}
 	head := p.head
 	for p.head != p.tail {
-		src := part(p.ring, p.head, p.tail)
+		src := span(p.ring, p.head, p.tail)
 		n := p.pump(p.wire.out.Room(), src, w.End, ^uint32(0))
 		if n == 0 {
 			break

@@ -32,9 +32,9 @@ func (p *port) pump(dst, src []sim.Record, end units.Time, mask uint32) int {
 	return n
 }
 
-// part returns the records of a ring from place at on that lie side by side, at most up
+// span returns the records of a ring from place at on that lie side by side, at most up
 // to place to.
-func part(ring []sim.Record, at, to uint32) []sim.Record {
+func span(ring []sim.Record, at, to uint32) []sim.Record {
 	lo := at & uint32(len(ring)-1)
 	return ring[lo:min(lo+(to-at), uint32(len(ring)))]
 }

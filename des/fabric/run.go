@@ -142,6 +142,10 @@ func (s *Buffered) repeatMoment(w *sim.Worker) uint64 {
 func (s *Buffered) do(w *sim.Worker, o *outlet, m uint64) (paused bool) {
 	t := w.Start + units.Time(m>>momentBits)
 	before := s.pausing
+	if s.CutAfter > 0 {
+		s.doCutting(w, o, m, t)
+		return s.pausing != before
+	}
 	switch m & (3 << phaseBits) {
 	case phaseRelease:
 		s.left(o, t)

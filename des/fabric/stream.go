@@ -49,9 +49,12 @@ func (s *Buffered) simple(o *outlet) bool {
 
 // alone runs an outlet through a window in which it need not know of the others.
 func (s *Buffered) alone(w *sim.Worker, o *outlet) {
-	if s.simple(o) && (s.Shuffle == 0 || s.lot(w, o)&1 == 0) {
+	switch {
+	case s.Stepwise:
+		s.step(w, o)
+	case s.simple(o) && (s.Shuffle == 0 || s.lot(w, o)&1 == 0):
 		s.stream(w, o)
-	} else {
+	default:
 		s.cruise(w, o)
 	}
 }
@@ -179,7 +182,7 @@ func (s *Buffered) other(o *outlet, at uint32) uint32 {
 func (s *Buffered) run(w *sim.Worker, o *outlet, x uint32, end units.Time) {
 	p := &o.wire
 	for o.first != x {
-		src := part(o.ring, o.first, x)
+		src := span(o.ring, o.first, x)
 		if src[0].Dst == hole {
 			o.first++
 			continue

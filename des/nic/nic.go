@@ -54,6 +54,8 @@ type NIC struct {
 	byQP  index // by (source rank, destination rank)
 	sends arena
 
+	pacer *pacer // nil where queue pairs have no rates
+
 	conns  []conn
 	byConn index // by (source node, queue pair there)
 
@@ -110,6 +112,7 @@ func New(p Params, node int32, owner Owner, topo networks.Topology, first int32,
 	n := &NIC{params: p, node: node, owner: owner, topo: topo, first: first, salt: fabric.Salt(seed, node), peers: peers}
 	n.ports = make([]port, len(wires))
 	n.origin = sim.Pack(node, p.Flags)
+	n.pace()
 	for i := range wires {
 		n.ports[i] = port{wire: wires[i], ready: -1, tail: -1}
 	}
@@ -170,6 +173,9 @@ func (n *NIC) queuePair(src, dst, toNode int32) int32 {
 	n.byQP.add(key, q)
 	probe := sim.Record{Dst: sim.Pack(toNode, frameData), Src: sim.Pack(n.node, 0), QP: uint32(q)}
 	n.qps[q].port = n.output(&probe)
+	if n.pacer != nil {
+		n.pacer.open(n.params.PerByte)
+	}
 	return q
 }
 
@@ -189,6 +195,10 @@ func (n *NIC) output(r *sim.Record) int32 {
 // ready puts a queue pair at the end of its port's round and makes sure that the port is
 // in the heap.
 func (n *NIC) ready(q int32, now units.Time) {
+	if n.pacer != nil {
+		n.readyPaced(q, now)
+		return
+	}
 	n.join(&n.ports[n.qps[q].port], q)
 	n.wake(n.qps[q].port, now)
 }
@@ -208,7 +218,7 @@ func (n *NIC) join(p *port, q int32) {
 func (n *NIC) wake(at int32, now units.Time) {
 	p := &n.ports[at]
 	if p.queued {
-		if p.stopped {
+		if p.stopped || n.pacer != nil {
 			n.hasten(at, now)
 		}
 		return
@@ -268,7 +278,7 @@ func (n *NIC) Idle() error {
 func (n *NIC) Transmit(w *sim.Worker) {
 	now := n.due[0].at
 	p := &n.ports[n.due[0].port]
-	if p.stopped {
+	if p.stopped || n.pacer != nil {
 		n.transmitOpen(w, p, now)
 		return
 	}
@@ -293,6 +303,8 @@ func (p *port) sendAck(w *sim.Worker, now units.Time) {
 func (n *NIC) sent(p *port) {
 	if p.ready >= 0 || p.ackHead < len(p.acks) {
 		n.due[0].at = p.wire.Free
+	} else if t := n.paced(n.due[0].port); t < units.Never {
+		n.due[0].at = max(t, p.wire.Free)
 	} else {
 		p.queued = false
 		last := len(n.due) - 1
@@ -322,7 +334,9 @@ func (n *NIC) sendData(w *sim.Worker, p *port, now units.Time) {
 	if last {
 		n.messageSent(w, qp, end)
 	}
-	if qp.current >= 0 {
+	if n.pacer != nil {
+		n.takeTurn(q, r.Size, now)
+	} else if qp.current >= 0 {
 		n.join(p, q)
 	}
 }

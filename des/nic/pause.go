@@ -24,9 +24,15 @@ func (n *NIC) pause(r *sim.Record) {
 	}
 }
 
-// transmitOpen is Transmit for a port that is paused in part.
+// transmitOpen is Transmit for a port that is paused in part, or has queue pairs with rates.
 func (n *NIC) transmitOpen(w *sim.Worker, p *port, now units.Time) {
+	if n.pacer != nil {
+		n.ripen(n.due[0].port, now)
+	}
 	ack, at := p.choose(now)
+	if !ack {
+		at = min(at, max(n.paced(n.due[0].port), p.until[frameData]))
+	}
 	if at > now {
 		n.due[0].at = at
 		n.settle()

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hybrid/internal/diag"
+	"hybrid/internal/units"
 	"hybrid/internal/yamldoc"
 	"hybrid/networks"
 )
@@ -20,6 +21,11 @@ type Params struct {
 	AckEvery int32
 	// Classes are the traffic classes of data and of acknowledgements.
 	Classes [2]uint8
+	// PerByte is the least time between the starts of two data packets of a queue pair for
+	// each byte of the first, on the link, in picoseconds; 0 where there is none. It needs
+	// the run's Clock.
+	PerByte units.Rat
+	Clock   units.Clock
 	// Flags are those of data packets (see [fabric.Capable]).
 	Flags uint8
 	// Lossy says that the fabric may drop packets.
@@ -86,15 +92,20 @@ func position(n *networks.Network) diag.Pos {
 }
 
 type roceSection struct {
-	AckEvery int `yaml:"ack_every" default:"16" range:"1..1000000" doc:"Packets after which a receiver acknowledges in the middle of a message; the last packet of a message is always acknowledged at once."`
-	Class    int `yaml:"class" default:"0" range:"0..7" doc:"Traffic class of data, where switches have classes."`
-	AckClass int `yaml:"ack_class" default:"1" range:"0..7" doc:"Traffic class of acknowledgements; the last one there is, if it is less."`
+	AckEvery int        `yaml:"ack_every" default:"16" range:"1..1000000" doc:"Packets after which a receiver acknowledges in the middle of a message; the last packet of a message is always acknowledged at once."`
+	Class    int        `yaml:"class" default:"0" range:"0..7" doc:"Traffic class of data, where switches have classes."`
+	AckClass int        `yaml:"ack_class" default:"1" range:"0..7" doc:"Traffic class of acknowledgements; the last one there is, if it is less."`
+	Rate     *units.Rat `yaml:"rate" unit:"rate" range:"1Mbps.." doc:"The most that a queue pair sends: a packet starts no sooner than the one before it takes at this rate, while others go on; default: no bound."`
 }
 
 func newRoCE(n *networks.Network, list *diag.List) Params {
 	var s roceSection
 	yamldoc.DecodeAt(n.NIC.Section, "nic", &s, list)
-	return Params{Packets: true, MTU: n.Fabric.MTU, Wire: n.Fabric.Wire, AckEvery: int32(s.AckEvery), Classes: [2]uint8{uint8(s.Class), uint8(s.AckClass)}}
+	p := Params{Packets: true, MTU: n.Fabric.MTU, Wire: n.Fabric.Wire, AckEvery: int32(s.AckEvery), Classes: [2]uint8{uint8(s.Class), uint8(s.AckClass)}}
+	if s.Rate != nil {
+		p.PerByte = *s.Rate
+	}
+	return p
 }
 
 type idealSection struct{}
