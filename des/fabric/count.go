@@ -18,6 +18,9 @@ func (c *Count) add(r *sim.Record, wide bool) {
 	}
 }
 
+// Add counts a packet.
+func (c *Count) Add(r *sim.Record) { c.add(r, false) }
+
 // Count lets the wire, and copies made of it from now on, count what is put on it.
 func (w *Wire) Count(c *Count) { w.sent = c }
 

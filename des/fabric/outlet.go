@@ -108,6 +108,7 @@ type outlet struct {
 	paused  int64 // times
 	dropped int64 // packets
 	salt    uint64
+	log     []Log // by class; nil where nobody records
 }
 
 const (
@@ -187,6 +188,9 @@ func (o *outlet) stop(r *sim.Record) {
 	}
 	if r.PSN > 0 {
 		o.paused++
+	}
+	if o.log != nil {
+		o.log[r.Msg].Stops.Frame(r.T, o.queues[r.Msg].until)
 	}
 	o.touch(r.T)
 }
@@ -286,6 +290,9 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 // send is [Wire.Send] of a packet, with less to do where nobody counts.
 func (o *outlet) send(w *sim.Worker, r *sim.Record, now units.Time) {
 	p := &o.wire
+	if o.log != nil {
+		o.logged(r)
+	}
 	if sim.Invariants || p.perByte < 0 || p.sent != nil {
 		p.Send(w, r, now)
 		return

@@ -74,6 +74,7 @@ type port struct {
 	queued      bool  // in the heap
 	stopped     bool  // some of until may be to come
 	until       [2]units.Time
+	log         *portLog // nil where nobody records
 }
 
 type due struct {
@@ -284,6 +285,9 @@ func (n *NIC) Transmit(w *sim.Worker) {
 // sendAck sends the oldest acknowledgement.
 func (p *port) sendAck(w *sim.Worker, now units.Time) {
 	p.wire.Send(w, &p.acks[p.ackHead], now)
+	if p.log != nil {
+		p.log.acks.Add(&p.acks[p.ackHead])
+	}
 	if p.ackHead++; p.ackHead == len(p.acks) {
 		p.acks, p.ackHead = p.acks[:0], 0
 	}
