@@ -287,15 +287,18 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 	o.send(w, r, now)
 }
 
-// send is [Wire.Send] of a packet, with less to do where nobody counts.
+// send is [Wire.Send] of a packet, with less to do.
 func (o *outlet) send(w *sim.Worker, r *sim.Record, now units.Time) {
 	p := &o.wire
 	if o.log != nil {
 		o.logged(r)
 	}
-	if sim.Invariants || p.perByte < 0 || p.sent != nil {
+	if sim.Invariants || p.perByte < 0 {
 		p.Send(w, r, now)
 		return
+	}
+	if p.sent != nil {
+		p.sent.add(r, false)
 	}
 	p.Free = now + int64(r.Size)*p.perByte
 	s := p.out.Slot()
