@@ -82,6 +82,6 @@ func queueColumns() []Column {
 		{"interval_drops", Integer, "packets that the switch had no room for"},
 		{"interval_cuts", Integer, "packets that the switch has cut to their header, under the class that they had before"},
 		{"interval_pause_frames", Integer, "pause frames that have paused the class here, repetitions included"},
-		{"paused_time_us", Decimal, "how long the class was paused here in the interval, truncated to picoseconds"},
+		{"paused_time_us", Decimal, "how long the class was paused here in the interval"},
 	}
 }
