@@ -41,7 +41,8 @@ type domain struct {
 	pathOf    pathKey
 	pathKnown bool
 
-	records  bool           // a recorder is to be told
+	records  bool           // a recorder is to be told of operations
+	ends     bool           // and of the ends of ranks
 	told     []replay.Event // of operations that it will hear of again
 	freeTold []int32
 }
@@ -77,13 +78,14 @@ type op struct {
 
 // Kinds of events, which order those of one operation.
 const (
-	eventBegin  = iota // the rank starts
-	eventShare         // an operation that shares the accelerator ends
-	eventEnd           // any other operation ends
-	eventPost          // the host processor has prepared a send
-	eventAck           // a transfer inside the node counts as acknowledged
-	eventResume        // a rank goes on that was ahead
-	eventKinds  = 8
+	eventBegin   = iota // the rank starts
+	eventShare          // an operation that shares the accelerator ends
+	eventEnd            // any other operation ends
+	eventPost           // the host processor has prepared a send
+	eventAck            // a transfer inside the node counts as acknowledged
+	eventResume         // a rank goes on that was ahead
+	eventRankEnd        // a rank ends that was ahead
+	eventKinds   = 8
 )
 
 // orderBits is how many bits of an event's key count a rank's operations.
@@ -158,6 +160,9 @@ func (d *domain) handle(e sim.Event) {
 		}
 	case eventResume:
 		d.resume(e.T, e.Arg)
+	case eventRankEnd:
+		d.w.Events-- // not a matter of the simulation
+		d.tellRank(e.T, &d.ranks[e.Arg])
 	}
 }
 
@@ -228,8 +233,8 @@ func (d *domain) note(now units.Time, r *rank) {
 		d.books.ended = append(d.books.ended, *e)
 		r.end = max(r.end, e.End)
 	}
-	if d.records && r.cursor.Finished() {
-		d.books.events = append(d.books.events, rankEnded(r.id, now))
+	if d.ends && r.cursor.Finished() {
+		d.tellRank(now, r)
 	}
 }
 

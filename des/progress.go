@@ -84,6 +84,7 @@ func (r *run) statistics() {
 	if st == nil {
 		return
 	}
+	st.Visits = r.kernel.Visits
 	for _, w := range r.kernel.Workers() {
 		st.Threads = append(st.Threads, w.Events)
 	}

@@ -18,7 +18,8 @@ import (
 // parts into their books; between windows they are put in order and handed over. All
 // that a window delivers has happened in it, so the whole stream is in order.
 type recording struct {
-	to replay.Recorder
+	to    replay.Recorder
+	wants replay.Wants
 
 	events, ordered []replay.Event
 	order           []eventKey
@@ -29,10 +30,7 @@ type recording struct {
 	touched         []int32        // ranks that may have ended now
 	now             units.Time
 
-	wires  []fabric.Wire // by link
-	counts []fabric.Count
-	links  []replay.PortCount
-	ups    []replay.PortCount // by rank
+	counters
 	failed bool
 }
 
@@ -69,12 +67,33 @@ func (r *run) record(wires []fabric.Wire) {
 	if r.job.Recorder == nil {
 		return
 	}
-	rec := &recording{to: r.job.Recorder, wires: wires, counts: make([]fabric.Count, len(wires)),
-		links: make([]replay.PortCount, len(wires)), ranks: make([]rankRecord, r.job.Graph.Ranks)}
-	for i := range wires {
-		wires[i].Count(&rec.counts[i])
+	rec := &recording{to: r.job.Recorder, wants: replay.Wants{Events: true, Parts: true, Queues: true}, counters: r.newCounters(wires)}
+	if s, ok := rec.to.(replay.Selective); ok {
+		rec.wants = s.Wants()
 	}
+	if rec.wants.Events {
+		rec.ranks = make([]rankRecord, r.job.Graph.Ranks)
+	}
+	rec.watchQueues()
 	r.rec = rec
+}
+
+// tellsOperations says whether a recorder wants to hear of operations.
+func (rec *recording) tellsOperations() bool { return rec != nil && rec.wants.Events }
+
+// tellsRanks says whether it hears of the ends of ranks.
+func (rec *recording) tellsRanks(j *Job) bool {
+	return rec != nil && (rec.wants.Events || !j.EndWithAck)
+}
+
+// tellRank records the end of a rank, in the window to which it belongs.
+func (d *domain) tellRank(now units.Time, r *rank) {
+	if now < d.w.End {
+		d.books.events = append(d.books.events, rankEnded(r.id, now))
+		return
+	}
+	at := d.run.local[r.id]
+	d.events.Push(sim.Event{T: now, Key: key(at, 0), Kind: eventRankEnd, Arg: at})
 }
 
 // begin starts the recording and returns the first mark.
@@ -82,7 +101,7 @@ func (r *run) begin() (mark units.Time, err error) {
 	if err := r.told(r.rec.to.Begin(r.clock)); err != nil {
 		return 0, err
 	}
-	return r.rec.to.NextMark(), nil
+	return r.schedule(0, r.rec.to.NextMark()), nil
 }
 
 // told notes an error of the recorder, which is not called again then.
@@ -91,50 +110,16 @@ func (r *run) told(err error) error {
 	return err
 }
 
-// passed shows the counters to the recorder.
-func (r *run) passed(at units.Time) (next units.Time, err error) {
-	r.countLinks(at)
-	if err := r.told(r.rec.to.Mark(at, r.rec.links, r.countScaleUp())); err != nil {
-		return units.Never, err
-	}
-	return r.rec.to.NextMark(), nil
-}
-
-// countLinks sets the counters to what has happened before a time.
-func (r *run) countLinks(at units.Time) {
-	for id, l := range r.job.Topology.Links() {
-		sent, received := r.rec.wires[id].Passed(r.medium, l, at)
-		r.rec.links[id] = replay.PortCount{TxPackets: sent.Packets, TxBytes: sent.Bytes, RxPackets: received.Packets, RxBytes: received.Bytes}
-	}
-	r.countArriving(at)
-	for _, s := range r.buffered {
-		s.Dropped(func(link int32, n int64) { r.rec.links[link].TxDrops = n })
-	}
-	r.takeQueues(r.rec.links)
-}
-
-// countEnd sets the counters, and the longest queues, to those of the end of the run.
-func (r *run) countEnd(ending sim.Ending) {
-	if r.rec == nil {
-		r.takeQueues(nil)
-		return
-	}
-	at := r.kernel.Reached
-	switch ending {
-	case sim.Drained:
-		at = units.Never
-	case sim.AtStop:
-		at = r.stop() + 1
-	}
-	r.countLinks(at)
-}
-
 // finishRecording hands over the result, which an error of the recorder changes.
 func (r *run) finishRecording(res *replay.Result) {
 	if r.rec == nil || r.rec.failed {
 		return
 	}
-	if err := r.told(r.rec.to.End(res, r.rec.links, r.countScaleUp())); err != nil {
+	err := r.tellQueues()
+	if err == nil {
+		err = r.told(r.rec.to.End(res, r.rec.links, r.countScaleUp()))
+	}
+	if err != nil {
 		res.Verdict.Outcome, res.Verdict.Errors = replay.Failed, append(res.Verdict.Errors, err)
 	}
 }
@@ -148,7 +133,10 @@ func (r *run) deliver(workers []*sim.Worker) error {
 		if sim.Invariants {
 			b.assert(w.Start, w.End)
 		}
-		rec.events, rec.parts = append(rec.events, b.events...), append(rec.parts, b.ended...)
+		rec.events = append(rec.events, b.events...)
+		if rec.wants.Parts {
+			rec.parts = append(rec.parts, b.ended...)
+		}
 		b.events = b.events[:0]
 	}
 	if rec.failed {
@@ -187,7 +175,7 @@ func (b *books) assert(start, end units.Time) {
 func (r *run) orderEvents() []replay.Event {
 	rec := r.rec
 	rec.sort()
-	if r.job.EndWithAck && r.endRanks() {
+	if r.job.EndWithAck && rec.wants.Events && r.endRanks() {
 		rec.events, rec.ordered = rec.ordered, rec.events
 		rec.sort()
 	}

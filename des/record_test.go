@@ -51,6 +51,9 @@ func TestRecordingIsReproducible(t *testing.T) {
 			}
 			unmarked.last[i].Queue = want.last[i].Queue
 		}
+		for i := range unmarked.queues {
+			unmarked.queues[i].Most = want.queues[i].Most
+		}
 		unmarked.same(t, fmt.Sprintf("case %d, without marks", seed), want)
 	}
 }
@@ -309,7 +312,7 @@ func TestEventsOfCollectives(t *testing.T) {
 // An error of the recorder fails the run and ends the calls.
 func TestRecorderFails(t *testing.T) {
 	j := job(t, everyone(t, 4, graph.AllReduce, "ring", 1000), network(t, "star", link400, roce), 1)
-	for _, name := range []string{"Begin", "Events", "Parts", "Mark", "End"} {
+	for _, name := range []string{"Begin", "Events", "Parts", "Queues", "Mark", "End"} {
 		p := &tape{every: 1_000_000, fail: name}
 		res := record(t, j, p)
 		if res.Verdict.Outcome != replay.Failed || len(res.Verdict.Errors) != 1 || !errors.Is(res.Verdict.Errors[0], errTape) {

@@ -97,7 +97,10 @@ func refer(j Job) (uint64, []int64, int64) {
 	return d, finish, f.hops
 }
 
-func referAll(j Job) (*reference, uint64, []int64) {
+func referAll(j Job) (*reference, uint64, []int64) { return referWatched(j, nil) }
+
+// referWatched is referAll and lets poll look at the reference after each event.
+func referWatched(j Job, poll func(*reference)) (*reference, uint64, []int64) {
 	r := &run{job: &j, placement: j.Placement}
 	r.check(new(diag.List))
 	f := &reference{run: r, links: j.Topology.Links(), switches: map[int32]*refSwitch{}}
@@ -122,6 +125,9 @@ func referAll(j Job) (*reference, uint64, []int64) {
 		e := heap.Pop(&f.queue).(refEvent)
 		f.now, f.round = e.t, e.round
 		e.do()
+		if poll != nil {
+			poll(f)
+		}
 	}
 	var d uint64
 	finish := make([]int64, len(f.ranks))

@@ -232,11 +232,13 @@ func (r *run) buildDomains(wires [][]fabric.Wire, first, process []int32) {
 	for i := range r.domains {
 		r.domains[i] = r.domains[r.lead[i]]
 		if r.lead[i] == int32(i) {
-			r.domains[i] = &domain{run: r, id: int32(i), in: r.kernel.Inputs(process[i]), freeOp: -1, freeArr: -1, freePass: -1, records: r.rec != nil}
+			r.domains[i] = &domain{run: r, id: int32(i), in: r.kernel.Inputs(process[i]), freeOp: -1, freeArr: -1, freePass: -1, records: r.rec.tellsOperations(), ends: r.rec.tellsRanks(r.job)}
 		}
 		d := r.domains[i]
 		r.nics[i] = nic.New(r.params, int32(i), d, r.job.Topology, first[i], wires[i], r.job.Seed, r.nics)
-		d.nic = r.nics[i]
+		if d.nic = r.nics[i]; r.rec != nil && r.buffering != nil {
+			d.nic.Record()
+		}
 	}
 	algs := collective.NewTable()
 	cfg := replay.Config{Graph: r.job.Graph}

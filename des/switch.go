@@ -344,6 +344,9 @@ func (r *run) newBuffered(node, first int32, wires []fabric.Wire, process []int3
 		inlets[i] = in
 	}
 	s := fabric.NewBuffered(r.buffering, r.job.Topology, node, first, wires, inlets, r.pools(node), r.kernel.Inputs(process[node]))
+	if r.rec != nil {
+		s.Record()
+	}
 	r.buffered = append(r.buffered, s)
 	return s
 }

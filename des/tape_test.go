@@ -19,6 +19,7 @@ import (
 type mark struct {
 	At            units.Time
 	Links         []replay.PortCount
+	Queues        []replay.QueueCount // by link and class
 	Events, Parts int
 }
 
@@ -28,6 +29,7 @@ type tape struct {
 	every units.Time
 	times []units.Time
 	fail  string // the method that fails
+	less  bool   // wants neither events nor parts
 
 	clock  units.Clock
 	events []replay.Event
@@ -36,6 +38,7 @@ type tape struct {
 	calls  []string
 	res    *replay.Result
 	last   []replay.PortCount
+	queues []replay.QueueCount // the latest
 }
 
 var errTape = errors.New("the tape is full")
@@ -46,6 +49,15 @@ func (p *tape) call(name string) error {
 		return errTape
 	}
 	return nil
+}
+
+func (p *tape) Wants() replay.Wants {
+	return replay.Wants{Events: !p.less, Parts: !p.less, Queues: true}
+}
+
+func (p *tape) Queues(queues []replay.QueueCount, _ int) error {
+	p.queues = slices.Clone(queues)
+	return p.call("Queues")
 }
 
 func (p *tape) Begin(clock units.Clock) error {
@@ -74,7 +86,7 @@ func (p *tape) NextMark() units.Time {
 }
 
 func (p *tape) Mark(at units.Time, links, _ []replay.PortCount) error {
-	p.marks = append(p.marks, mark{at, slices.Clone(links), len(p.events), len(p.parts)})
+	p.marks = append(p.marks, mark{at, slices.Clone(links), p.queues, len(p.events), len(p.parts)})
 	return p.call("Mark")
 }
 
@@ -206,7 +218,7 @@ func (p *tape) checkRanks(t *testing.T, res *replay.Result) {
 func (p *tape) checkMarks(t *testing.T) {
 	t.Helper()
 	before := make([]replay.PortCount, len(p.last))
-	for _, m := range append(slices.Clone(p.marks), mark{math.MaxInt64, p.last, len(p.events), len(p.parts)}) {
+	for _, m := range append(slices.Clone(p.marks), mark{math.MaxInt64, p.last, p.queues, len(p.events), len(p.parts)}) {
 		if n := m.Events; n > 0 && p.events[n-1].T >= m.At || n < len(p.events) && p.events[n].T < m.At {
 			t.Fatalf("%d events before the mark at %d", n, m.At)
 		}
@@ -237,9 +249,9 @@ func (p *tape) same(t *testing.T, what string, want *tape) {
 		t.Fatalf("%s: other parts", what)
 	}
 	equal := func(a, b mark) bool {
-		return a.At == b.At && a.Events == b.Events && a.Parts == b.Parts && slices.Equal(a.Links, b.Links)
+		return a.At == b.At && a.Events == b.Events && a.Parts == b.Parts && slices.Equal(a.Links, b.Links) && slices.Equal(a.Queues, b.Queues)
 	}
-	if !slices.EqualFunc(p.marks, want.marks, equal) || !slices.Equal(p.last, want.last) {
+	if !slices.EqualFunc(p.marks, want.marks, equal) || !slices.Equal(p.last, want.last) || !slices.Equal(p.queues, want.queues) {
 		t.Fatalf("%s: other counters (-one thread, +this):\n%s%s", what, gocmp.Diff(want.marks, p.marks), gocmp.Diff(want.last, p.last))
 	}
 }

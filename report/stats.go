@@ -12,7 +12,7 @@ import (
 func (c *Comparison) statsObject() object {
 	st, r := c.Stats, c.Reference()
 	return object{
-		{"windows", r.Windows}, {"queue_pairs", st.QueuePairs},
+		{"windows", r.Windows}, {"visits", st.Visits}, {"packet_hops", r.PacketHops}, {"queue_pairs", st.QueuePairs},
 		{"packet_hops_per_s", int64(hopsPerSecond(r))},
 		{"thread_events", append([]int64{}, st.Threads...)},
 		{"estimated_bytes", st.Estimate}, {"peak_bytes", st.Peak}, {"allocated_bytes", st.Allocated}, {"allocations", st.Allocations},
@@ -35,7 +35,8 @@ func (p *page) stats() {
 		return
 	}
 	p.section("STATISTICS OF THE SIMULATION")
-	p.field("speed", fmt.Sprintf("%s windows, %.1f million packet-hops a second", countText(r.Windows), hopsPerSecond(r)/1e6))
+	p.field("speed", fmt.Sprintf("%s packet-hops, %.1f million a second", countText(r.PacketHops), hopsPerSecond(r)/1e6))
+	p.field("windows", fmt.Sprintf("%s, with %s visits of processes, %s", countText(r.Windows), countText(st.Visits), perVisit(r.PacketHops, st.Visits)))
 	p.field("threads", p.threadText())
 	memory := fmt.Sprintf("%s estimated, %s allocated in %s pieces", units.ReadableBytes(st.Estimate), units.ReadableBytes(st.Allocated), countText(st.Allocations))
 	if st.Peak > 0 {
@@ -53,6 +54,12 @@ func (p *page) stats() {
 		g.add(q.Link, countText(q.Bytes))
 	}
 	p.b.WriteString(g.String())
+}
+
+// perVisit says how many packets a visit has sent in the mean, which is what a visit's cost
+// is spread over.
+func perVisit(hops, visits int64) string {
+	return fmt.Sprintf("%.1f packet-hops each", float64(hops)/float64(max(visits, 1)))
 }
 
 // threadText says how the events were divided.

@@ -8,7 +8,7 @@ import (
 	"hybrid/graph/replay"
 )
 
-// 3 million packet-hops in 2 s are 1.5 million a second; 30 of 40 events are 75 %.
+// 3 million packet-hops in 2 s are 1.5 million a second, and 5 in each of 600,000 visits; 30 of 40 events are 75 %.
 func TestStats(t *testing.T) {
 	run := handMade("packet", 1e6, 1e3, 1e3, 1e3)
 	run.Wall, run.PacketHops, run.Windows = 2*time.Second, 3_000_000, 1234
@@ -16,11 +16,12 @@ func TestStats(t *testing.T) {
 	if strings.Contains(text(t, c), "STATISTICS") {
 		t.Error("statistics that nobody asked for")
 	}
-	c.Stats = &replay.Stats{Threads: []int64{30, 10}, QueuePairs: 5, Estimate: 20 << 20, Allocated: 6 << 20, Allocations: 77, Peak: 30 << 20,
+	c.Stats = &replay.Stats{Visits: 600_000, Threads: []int64{30, 10}, QueuePairs: 5, Estimate: 20 << 20, Allocated: 6 << 20, Allocations: 77, Peak: 30 << 20,
 		Queues: []replay.QueueStat{{Link: "switch 1 to host 2", Bytes: 8388}, {Link: "switch 1 to host 3", Bytes: 4194}}}
 	want := `
 STATISTICS OF THE SIMULATION
-  speed      1,234 windows, 1.5 million packet-hops a second
+  speed      3,000,000 packet-hops, 1.5 million a second
+  windows    1,234, with 600,000 visits of processes, 5.0 packet-hops each
   threads    2, with 75 %, 25 % of the events
   memory     20MiB estimated, 6MiB allocated in 77 pieces; the process has held
              30MiB at most
@@ -36,7 +37,7 @@ STATISTICS OF THE SIMULATION
 	if err := c.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`"packet_hops_per_s": 1500000`, `"thread_events": [
+	for _, part := range []string{`"packet_hops_per_s": 1500000`, `"visits": 600000`, `"thread_events": [
       30,
       10
     ]`, `"link": "switch 1 to host 2"`} {

@@ -22,6 +22,7 @@ type recordOptions struct {
 	dir, format                        string
 	only                               []string
 	interval, deviceInterval, profiles string
+	linkInterval                       string
 	scaleUp                            bool
 	collectiveStart                    string
 	start, warmUp, run, coolDown       string
@@ -36,7 +37,8 @@ func (o *recordOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "records-format", "csv", "form of the record tables: `csv` or parquet")
 	f.StringSliceVar(&o.only, "records-only", nil, "write these records only: a `list`")
 	f.StringVar(&o.interval, "record-interval", "1ms", "`time` between rows of chakra-cdf; the simulation lasts as long beyond the end of the last rank")
-	f.StringVar(&o.deviceInterval, "nd-interval", "1ms", "`time` between rows of nd-stats and link-stats")
+	f.StringVar(&o.deviceInterval, "nd-interval", "1ms", "`time` between rows of nd-stats")
+	f.StringVar(&o.linkInterval, "link-interval", "", "`time` between rows of link-stats and queue-stats (default: that of --nd-interval)")
 	f.StringVar(&o.profiles, "profile-interval", "", "list the running nodes of each rank at every multiple of a `time`")
 	f.BoolVar(&o.scaleUp, "scale-up-stats", false, "scale-up devices in nd-stats")
 	f.StringVar(&o.collectiveStart, "collective-start", "latest", "a collective starts with its `latest` or earliest participant, in records")
@@ -92,7 +94,7 @@ func (o *recordOptions) checkNames() error {
 	if o.set.Changed("records") && o.dir == "" {
 		return errors.New("--records takes the name of a folder")
 	}
-	for _, flag := range []string{"records-format", "records-only", "record-interval", "nd-interval", "profile-interval", "scale-up-stats", "collective-start", "start-time"} {
+	for _, flag := range []string{"records-format", "records-only", "record-interval", "nd-interval", "link-interval", "profile-interval", "scale-up-stats", "collective-start", "start-time"} {
 		if o.dir == "" && o.set.Changed(flag) {
 			return fmt.Errorf("--%s needs --records DIR", flag)
 		}
@@ -102,7 +104,7 @@ func (o *recordOptions) checkNames() error {
 
 // recordTimes are the times of the flags, in picoseconds.
 type recordTimes struct {
-	interval, devices, profiles, start, warmUp, run, coolDown int64
+	interval, devices, links, profiles, start, warmUp, run, coolDown int64
 }
 
 func (o *recordOptions) times() (t recordTimes, err error) {
@@ -113,6 +115,7 @@ func (o *recordOptions) times() (t recordTimes, err error) {
 	}{
 		{"--record-interval", o.interval, &t.interval, shortestInterval, longestInterval},
 		{"--nd-interval", o.deviceInterval, &t.devices, shortestInterval, longestInterval},
+		{"--link-interval", o.linkInterval, &t.links, shortestInterval, longestInterval},
 		{"--profile-interval", o.profiles, &t.profiles, shortestInterval, longestInterval},
 		{"--start-time", o.start, &t.start, 0, 24 * longestInterval},
 		{"--warm-up", o.warmUp, &t.warmUp, 0, 24 * longestInterval},
@@ -181,7 +184,7 @@ func (p *prepared) recorder(ctx context.Context, o *runOptions) (replay.Recorder
 	began := time.Now()
 	opt := records.Options{
 		Dir: f.dir, Name: p.workload.name, Only: f.only,
-		Interval: t.interval, DeviceInterval: t.devices, ProfileInterval: t.profiles,
+		Interval: t.interval, DeviceInterval: t.devices, LinkInterval: t.links, ProfileInterval: t.profiles,
 		ScaleUpStats: f.scaleUp, EarliestStart: f.collectiveStart == "earliest",
 		StartTime: t.start, StopAt: stop, Ideal: p.recordIdeal,
 		Cancelled: func() bool { return ctx.Err() != nil },

@@ -25,6 +25,7 @@ type Buffered struct {
 	bits     [MaxKinds]uint16 // of the class of a kind
 	partial  []partial        // by incoming link, where frames are cut through
 	Tally    Tally
+	begun    []int64 // by incoming link, pauses; nil where nobody records
 }
 
 // Tally is what a switch has counted.
@@ -201,6 +202,9 @@ func (s *Buffered) class(r *sim.Record) uint8 { return s.Kinds[r.Kind()%MaxKinds
 // left frees the memory of the frame whose last bit has left.
 func (s *Buffered) left(o *outlet, now units.Time) {
 	if class := o.sending; class >= 0 {
+		if o.log != nil {
+			o.log[class].most = max(o.log[class].most, o.queues[class].bytes)
+		}
 		o.queues[class].bytes -= o.stored
 		o.held -= o.stored
 		if o.counted && s.release(o.slot, uint8(class), o.stored) {
@@ -231,11 +235,14 @@ func (s *Buffered) accept(o *outlet, r *sim.Record) (class uint8, n int64, ok bo
 		s.pause(slot, class, r.T)
 	}
 	if why != stored && s.TrimTo > 0 && why != HeadroomFull && r.Src>>24&Capable != 0 {
-		cut := *r
+		cut, full := *r, class
 		cut.Size, cut.Src, cut.Dst = slot<<sizeBits|uint32(min(int64(r.Size&sizeMask), s.TrimTo)), r.Src&^(Capable<<24), sim.Pack(r.To(), Cut)
 		class, n = s.class(&cut), s.size(cut.Size&sizeMask)
 		if why, pause = s.admit(slot, class, n, o.queues[class].bytes); why == stored {
 			s.Tally.Cuts++
+			if o.log != nil {
+				o.log[full].Cuts++
+			}
 			*r = cut
 		}
 		if pause {
@@ -254,6 +261,9 @@ func (s *Buffered) drop(o *outlet, r *sim.Record, class uint8, why Reason) {
 	t := &s.Tally
 	t.Drops++
 	o.dropped++
+	if o.log != nil {
+		o.log[class].Drops++
+	}
 	if t.Drops == 1 || r.T < t.First.At || r.T == t.First.At && o.link < t.First.Link {
 		t.First = Drop{r.T, o.link, class, why, *r}
 	}
@@ -266,6 +276,9 @@ func (s *Buffered) pause(slot uint32, class uint8, now units.Time) {
 	s.inlets[slot].paused++
 	s.pausing++
 	s.Tally.Pauses++
+	if s.begun != nil {
+		s.begun[slot]++
+	}
 	s.repeatAfter(slot, class, now)
 	s.control(slot, class, s.Quanta, now)
 }

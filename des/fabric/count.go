@@ -9,13 +9,19 @@ import (
 // Count counts packets and their bytes on a link.
 type Count struct{ Packets, Bytes int64 }
 
-func (c *Count) add(r *sim.Record, wide bool) {
+// Add counts a packet of a transport with packets.
+func (c *Count) Add(size uint32) {
 	c.Packets++
-	if wide {
-		c.Bytes += r.Wide()
-	} else {
-		c.Bytes += int64(r.Size)
+	c.Bytes += int64(size)
+}
+
+func (c *Count) add(r *sim.Record, wide bool) {
+	if !wide {
+		c.Add(r.Size)
+		return
 	}
+	c.Packets++
+	c.Bytes += r.Wide()
 }
 
 // Count lets the wire, and copies made of it from now on, count what is put on it.
@@ -26,7 +32,7 @@ func (w *Wire) wide() bool { return w.slow != nil && w.slow.wide }
 // count counts the packets that a visit has sent, from place from to head.
 func (p *port) count(from uint32) {
 	for i := from; i != p.head; i++ {
-		p.wire.sent.add(&p.ring[i&uint32(len(p.ring)-1)], false)
+		p.wire.sent.Add(p.ring[i&uint32(len(p.ring)-1)].Size)
 	}
 }
 

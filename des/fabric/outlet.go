@@ -121,6 +121,7 @@ type outlet struct {
 	dropped int64 // packets
 	salt    uint64
 	cut     *cutter // nil where frames are stored whole
+	log     []Log   // by class; nil where nobody records
 }
 
 // Of what comes: pause frames, and they or frames of no size.
@@ -216,6 +217,9 @@ func (o *outlet) stop(r *sim.Record) {
 	}
 	if r.PSN > 0 {
 		o.paused++
+	}
+	if o.log != nil {
+		o.log[r.Msg].Stops.Frame(r.T, o.queues[r.Msg].until)
 	}
 	o.touch(r.T)
 }
@@ -314,14 +318,19 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 	o.send(w, r, size, now)
 }
 
-// send is [Wire.Send] of a packet without its incoming link, with less to do where nobody
-// counts.
+// send is [Wire.Send] of a packet without its incoming link, with less to do.
 func (o *outlet) send(w *sim.Worker, r *sim.Record, size uint32, now units.Time) {
 	p := &o.wire
-	if sim.Invariants || p.perByte < 0 || p.sent != nil || p.cut != 0 {
+	if o.log != nil {
+		o.log[o.sending].Sent.Add(size)
+	}
+	if sim.Invariants || p.perByte < 0 || p.cut != 0 {
 		r.Size = size
 		p.Send(w, r, now)
 		return
+	}
+	if p.sent != nil {
+		p.sent.Add(size)
 	}
 	p.Free = now + int64(size)*p.perByte
 	s := p.out.Slot()

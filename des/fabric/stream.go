@@ -78,10 +78,14 @@ func (s *Buffered) mixUp(w *sim.Worker) {
 // those of what waits, including what arrives only later in the window.
 func (s *Buffered) stream(w *sim.Worker, o *outlet) {
 	found, free, frame := o.held, o.wire.Free, o.stored
+	before := levels{sending: o.sending}
 	if o.sending == idle {
 		frame = 0
 	}
 	_, from := o.wire.out.Ring()
+	if o.log != nil {
+		s.levels(o, &before)
+	}
 	s.begin(o)
 	x := s.other(o, o.fresh)
 	for {
@@ -108,7 +112,52 @@ func (s *Buffered) stream(w *sim.Worker, o *outlet) {
 	if last := o.tail - 1; o.tail != o.fresh && found+o.expects-s.size(o.ring[last&uint32(len(o.ring)-1)].Size&sizeMask) > o.deepest {
 		s.find(o, found, free, frame, from)
 	}
+	if o.log != nil {
+		s.peaks(o, &before, free, frame, from)
+	}
 	s.end(w, o)
+}
+
+// levels are what the classes of an outlet have in memory, and which is being sent.
+type levels struct {
+	bytes   [MaxClasses]int64
+	sending int8
+}
+
+func (s *Buffered) levels(o *outlet, l *levels) {
+	for c := range o.queues {
+		l.bytes[c] = o.queues[c].bytes
+	}
+}
+
+// peaks is find of the most bytes of each class, with what arrives, for the log.
+func (s *Buffered) peaks(o *outlet, l *levels, free units.Time, frame int64, from uint32) {
+	for c := range o.log {
+		o.log[c].most = max(o.log[c].most, l.bytes[c])
+	}
+	out, to := o.wire.out.Ring()
+	mask, outMask := uint32(len(o.ring)-1), uint32(len(out)-1)
+	for i := o.fresh; i != o.tail; i++ {
+		r := &o.ring[i&mask]
+		for free <= r.T {
+			if l.sending >= 0 {
+				l.bytes[l.sending] -= frame
+			}
+			if from == to {
+				free = units.Never
+				break
+			}
+			d := &out[from&outMask]
+			free, frame, l.sending = d.T-o.wire.delay, s.size(d.Size), int8(s.class(d))
+			from++
+		}
+		class := s.class(r)
+		if r.Dst == hole { // see sort
+			class = uint8(r.Msg)
+		}
+		l.bytes[class] += s.size(r.Size & sizeMask)
+		o.log[class].most = max(o.log[class].most, l.bytes[class])
+	}
 }
 
 // begin counts what arrives in the window as waiting, and the frame on the wire as gone.
@@ -224,7 +273,12 @@ func (s *Buffered) sent(o *outlet, src, sent []sim.Record) {
 	o.queues[o.main].bytes -= sum
 	if o.wire.sent != nil {
 		for i := range sent {
-			o.wire.sent.add(&sent[i], false)
+			o.wire.sent.Add(sent[i].Size)
+		}
+	}
+	if o.log != nil {
+		for i := range sent {
+			o.log[o.main].Sent.Add(sent[i].Size)
 		}
 	}
 }
@@ -295,7 +349,7 @@ func (s *Buffered) sort(o *outlet, x uint32, now units.Time) uint32 {
 		q.bytes += n
 		o.queues[o.main].bytes -= n
 		o.waiting |= 1 << class
-		r.Dst = hole
+		r.Dst, r.Msg = hole, uint32(class)
 		x = s.other(o, x+1)
 	}
 	return x

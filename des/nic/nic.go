@@ -76,6 +76,7 @@ type port struct {
 	queued      bool  // in the heap
 	stopped     bool  // some of until may be to come
 	until       [2]units.Time
+	log         *portLog // nil where nobody records
 }
 
 type due struct {
@@ -294,6 +295,9 @@ func (n *NIC) Transmit(w *sim.Worker) {
 // sendAck sends the oldest acknowledgement.
 func (p *port) sendAck(w *sim.Worker, now units.Time) {
 	p.wire.Send(w, &p.acks[p.ackHead], now)
+	if p.log != nil {
+		p.log.acks.Add(p.acks[p.ackHead].Size)
+	}
 	if p.ackHead++; p.ackHead == len(p.acks) {
 		p.acks, p.ackHead = p.acks[:0], 0
 	}

@@ -13,6 +13,9 @@ func (n *NIC) pause(r *sim.Record) {
 	for kind, class := range n.params.Classes {
 		if uint32(class) == r.Msg {
 			p.until[kind] = until
+			if p.log != nil {
+				p.log.stops[kind].Frame(r.T, until)
+			}
 		}
 	}
 	if r.PSN > 0 {

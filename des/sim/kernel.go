@@ -116,8 +116,10 @@ type Kernel struct {
 	random  *rand.Rand
 	mark    units.Time
 
-	// Windows counts the windows so far; Reached is the end of the last one.
+	// Windows counts the windows so far, Visits the processes that had something to do in
+	// them; Reached is the end of the last one.
 	Windows int64
+	Visits  int64
 	Reached units.Time
 	// Err is what a worker or the caller failed with.
 	Err error
@@ -232,6 +234,7 @@ func (k *Kernel) prepare(cfg Config) {
 func (k *Kernel) window(start, end units.Time) {
 	k.Windows++
 	k.run = k.agenda.take(end, k.run[:0])
+	k.Visits += int64(len(k.run))
 	if k.random != nil {
 		k.random.Shuffle(len(k.run), func(i, j int) { k.run[i], k.run[j] = k.run[j], k.run[i] })
 	}

@@ -30,6 +30,33 @@ type Recorder interface {
 	End(res *Result, links, scaleUp []PortCount) error
 }
 
+// Selective is a [Recorder] that says what it has no use for, so that the engine spends
+// nothing on it.
+type Selective interface {
+	// Wants is called once, before Begin.
+	Wants() Wants
+}
+
+// Wants is what a recorder has use for beside marks; one that is not [Selective] has for
+// everything.
+type Wants struct {
+	// Events asks for all events. Without it the only ones are those of RankEnded, and none
+	// where ranks wait for acknowledgements before they end.
+	Events bool
+	// Parts asks for the parts of collectives.
+	Parts bool
+	// Queues asks a [QueueRecorder] to be told of queues.
+	Queues bool
+}
+
+// QueueRecorder is a [Recorder] that also looks at the counters of traffic classes.
+type QueueRecorder interface {
+	// Queues is called right before each Mark, and before End. Class c at the sending end
+	// of link i is queues[i*classes+c]; networks without traffic classes have one. The slice
+	// is reused.
+	Queues(queues []QueueCount, classes int) error
+}
+
 // EventKind says what an [Event] tells.
 type EventKind uint8
 
@@ -87,6 +114,31 @@ type PortCount struct {
 	// Queue is, of the packets that have left an output of a switch since the last mark,
 	// the most bytes that one found before it when it arrived; 0 at NICs.
 	Queue int64
+	// TxMarks counts the packets that a switch has marked on their way to the link, TxCuts
+	// those that it has cut to their header.
+	TxMarks, TxCuts int64
+	// Pauses counts how often the switch at the link's end has paused its sender: frames
+	// that pause a class (XOFF) without their repetitions. PauseFrames counts those, with
+	// repetitions, that have taken effect at the sender.
+	Pauses, PauseFrames int64
+}
+
+// QueueCount counts what has happened to one traffic class at the sending end of a link
+// since the start.
+type QueueCount struct {
+	// TxPackets and TxBytes are as in [PortCount].
+	TxPackets, TxBytes int64
+	// Marks, Drops and Cuts count packets that a switch has marked, lost for want of room,
+	// or cut to their header; a cut one under the class that it had before.
+	Marks, Drops, Cuts int64
+	// PauseFrames counts the frames, repetitions included, that have paused the class, and
+	// Paused is how long it was paused, in ticks.
+	PauseFrames int64
+	Paused      units.Time
+	// Most is the most bytes since the last mark: at a switch with a packet memory those
+	// that the class had in memory for the link at any instant, at others as
+	// [PortCount.Queue]; 0 at NICs.
+	Most int64
 }
 
 // PlainTag returns the tag of a plain transfer as it was written, from its matching

@@ -5,6 +5,9 @@ package replay
 type Stats struct {
 	// Threads are the events that each thread handled.
 	Threads []int64
+	// Visits counts, over all windows, the processes (nodes and switches) that had something
+	// to do in it.
+	Visits int64
 	// QueuePairs is how many queue pairs came into being.
 	QueuePairs int64
 	// Queues are the longest queues at outputs of switches, longest first.

@@ -12,7 +12,8 @@ func recordTable() []Record {
 		{"chakra-comm-collective-stats", "a row for each collective", collectiveColumns(), newCollectiveStats},
 		{"chakra-comm-collective-percentiles-stats", "run times of collectives by type, algorithm and size, against the ideal time", percentileColumns(), newPercentiles},
 		{"nd-stats", "at regular times, what each port has carried", deviceColumns(), newDevices},
-		{"link-stats", "at regular times, the links that were in use: how long they were busy, and the longest queues", linkColumns(), newLinks},
+		{"link-stats", "at regular times, the links that were in use: how long they were busy, the longest queues, and what switches did to packets and senders", linkColumns(), newLinks},
+		{"queue-stats", "at regular times, the traffic classes at each output to which something happened", queueColumns(), newQueues},
 		{"topology-report", "both ends of every cable, the scale-up fabric's included", topologyColumns(), fixedRecord("topology-report", topologyColumns(), writeTopology)},
 		{profileRecord, "at regular times, the nodes that run on a rank (text, a file a rank)", nil, newProfile},
 		{annotatedRecord, "the traces with the times of their nodes (JSON, a file a rank)", nil, newAnnotated},
@@ -176,6 +177,11 @@ func linkColumns() []Column {
 		{"busy_time_us", Decimal, "time that these bytes occupy the link, truncated to picoseconds"},
 		{"utilization", Decimal, "busy time in percent of the interval"},
 		{"max_queue_bytes", Integer, "of the packets that left the output of a switch in the interval, the most bytes that one had found queued before it; 0 at NICs"},
+		{"interval_marks", Integer, "packets that the switch has marked (ECN) on their way to the link"},
+		{"interval_drops", Integer, "packets that the switch had no room for on their way to the link"},
+		{"interval_cuts", Integer, "packets that the switch has cut to their header on their way to the link"},
+		{"interval_pauses", Integer, "how often the switch at the link's end has paused its sender: pause frames without their repetitions, when they were made"},
+		{"interval_pause_frames", Integer, "pause frames that have paused this link's sender, repetitions included, when they took effect"},
 	}
 }
 

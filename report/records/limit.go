@@ -24,7 +24,8 @@ func checkRows(g *graph.Graph, p *Platform, opt *Options) error {
 		rows         int
 	}{
 		{"nd-stats", "--nd-interval", opt.DeviceInterval, len(p.Links)},
-		{"link-stats", "--nd-interval", opt.DeviceInterval, len(p.Links)},
+		{"link-stats", "--link-interval", opt.LinkInterval, len(p.Links)},
+		{"queue-stats", "--link-interval", opt.LinkInterval, len(p.Links)},
 		{profileRecord, "--profile-interval", opt.ProfileInterval, g.Ranks},
 	} {
 		if c.every <= 0 || !opt.wanted(c.record) {

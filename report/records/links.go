@@ -17,7 +17,7 @@ type links struct {
 }
 
 func newLinks(r *Recorder) listener {
-	return &links{ticker: ticker{r: r, every: r.opt.DeviceInterval}}
+	return &links{ticker: ticker{r: r, every: r.opt.LinkInterval}}
 }
 
 func (l *links) next() units.Time { return l.ticker.next() }
@@ -50,17 +50,20 @@ func (l *links) mark(counts, _ []replay.PortCount) error {
 
 func (l *links) link(at int64, id int32, now replay.PortCount) error {
 	before := l.last[id]
-	packets, bytes := now.TxPackets-before.TxPackets, now.TxBytes-before.TxBytes
-	if packets == 0 && l.queue[id] == 0 {
+	d := replay.PortCount{TxPackets: now.TxPackets - before.TxPackets, TxBytes: now.TxBytes - before.TxBytes, Queue: l.queue[id],
+		TxMarks: now.TxMarks - before.TxMarks, TxDrops: now.TxDrops - before.TxDrops, TxCuts: now.TxCuts - before.TxCuts,
+		Pauses: now.Pauses - before.Pauses, PauseFrames: now.PauseFrames - before.PauseFrames}
+	if d == (replay.PortCount{}) {
 		return nil
 	}
 	p := l.r.platform
 	k := &p.Links[id]
 	busy := int64(0)
 	if k.PerByte.Num > 0 {
-		busy = units.MulDiv(bytes, k.PerByte.Num, k.PerByte.Den)
+		busy = units.MulDiv(d.TxBytes, k.PerByte.Num, k.PerByte.Den)
 	}
 	l.row = append(l.row[:0], seconds(at), integer(id), text(p.Nodes[k.From].Name), text(p.Nodes[k.To].Name),
-		integer(packets), integer(bytes), micros(busy), utilization(bytes, k.PerByte, l.every), integer(l.queue[id]))
+		integer(d.TxPackets), integer(d.TxBytes), micros(busy), utilization(d.TxBytes, k.PerByte, l.every), integer(d.Queue),
+		integer(d.TxMarks), integer(d.TxDrops), integer(d.TxCuts), integer(d.Pauses), integer(d.PauseFrames))
 	return l.t.row(l.row...)
 }

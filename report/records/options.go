@@ -34,9 +34,10 @@ type Options struct {
 	// nodes also needs ProfileInterval.
 	Only []string
 	// Interval is the time between rows of chakra-cdf, DeviceInterval between those of
-	// nd-stats and link-stats, ProfileInterval between listings of running nodes, 0 for none; all in
-	// picoseconds.
-	Interval, DeviceInterval, ProfileInterval int64
+	// nd-stats, LinkInterval between those of link-stats and queue-stats, ProfileInterval
+	// between listings of running nodes, 0 for none; all in picoseconds. A LinkInterval of 0
+	// is the DeviceInterval.
+	Interval, DeviceInterval, LinkInterval, ProfileInterval int64
 	// ScaleUpStats adds the scale-up devices to nd-stats.
 	ScaleUpStats bool
 	// EarliestStart makes a collective start with its first participant instead of its

@@ -27,6 +27,8 @@ type Recorder struct {
 	lastEnd units.Time // of a rank
 	latest  units.Time // event or mark
 	dates   dates
+	queues  []replay.QueueCount // at the mark that is being made, by link and class
+	classes int
 }
 
 // active is a record that is being written.
@@ -91,6 +93,9 @@ func (t *ticker) now() int64 {
 // out whether it can be written to, but creates no file yet. The error is about the
 // folder, or about a record that is sure to have too many rows.
 func New(g *graph.Graph, platform *Platform, opt Options) (*Recorder, error) {
+	if opt.LinkInterval == 0 {
+		opt.LinkInterval = opt.DeviceInterval
+	}
 	if err := checkRows(g, platform, &opt); err != nil {
 		return nil, err
 	}
@@ -158,6 +163,28 @@ func (r *Recorder) Begin(clock units.Clock) error {
 	return nil
 }
 
+// Wants says what the records need: those of servers, links and queues nothing that
+// happens, only counters.
+func (r *Recorder) Wants() replay.Wants {
+	w := replay.Wants{}
+	for _, a := range r.active {
+		switch a.listener.(type) {
+		case *queues:
+			w.Queues = true
+		case *fixed, *devices, *links:
+		default:
+			w.Events, w.Parts = true, true
+		}
+	}
+	return w
+}
+
+// Queues keeps the counters of traffic classes for the mark that follows.
+func (r *Recorder) Queues(queues []replay.QueueCount, classes int) error {
+	r.queues, r.classes = queues, classes
+	return nil
+}
+
 // Events hands on what happened.
 func (r *Recorder) Events(events []replay.Event) error {
 	for i := range events {
@@ -217,6 +244,9 @@ func (r *Recorder) look(links []replay.PortCount) {
 // End writes the rows that are still due, what never finished, and gives the files
 // their names.
 func (r *Recorder) End(res *replay.Result, links, scaleUp []replay.PortCount) error {
+	if !r.Wants().Events { // nor perhaps of the ends of ranks
+		r.lastEnd, r.latest = max(r.lastEnd, res.Makespan), max(r.latest, res.Makespan)
+	}
 	stop := r.stop(res)
 	r.look(links)
 	err := r.each(func(l listener) error {

@@ -190,7 +190,7 @@ func TestParquetEqualsCSV(t *testing.T) {
 			t.Errorf("%s: %s", r.Name, d)
 		}
 	}
-	if tables != 11 {
+	if tables != 12 {
 		t.Errorf("%d tables", tables)
 	}
 }
