@@ -108,7 +108,7 @@ type outlet struct {
 	paused  int64 // times
 	dropped int64 // packets
 	salt    uint64
-	log     []Log // by class; nil where nobody records
+	log     []Log // by class, then of pause frames; nil where nobody records
 }
 
 const (
@@ -259,6 +259,9 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 		o.wire.Send(w, r, now)
 		w.Hops-- // not a packet
 		o.sending, o.stored = inControl, 0
+		if o.log != nil {
+			o.log[len(o.queues)].Sent.Add(r)
+		}
 		return
 	}
 	if o.waiting == 0 {
@@ -291,14 +294,13 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 func (o *outlet) send(w *sim.Worker, r *sim.Record, now units.Time) {
 	p := &o.wire
 	if o.log != nil {
-		o.logged(r)
+		c := &o.log[o.sending].Sent
+		c.Packets++
+		c.Bytes += int64(r.Size)
 	}
 	if sim.Invariants || p.perByte < 0 {
 		p.Send(w, r, now)
 		return
-	}
-	if p.sent != nil {
-		p.sent.add(r, false)
 	}
 	p.Free = now + int64(r.Size)*p.perByte
 	s := p.out.Slot()
