@@ -100,6 +100,9 @@ func (r *run) tellQueues() error {
 // a time.
 func (r *run) countLinks(at units.Time) {
 	rec := r.rec
+	for _, s := range r.buffered {
+		s.Sent(func(link int32, c fabric.Count) { rec.sent[link] = c })
+	}
 	for id, l := range r.job.Topology.Links() {
 		c := &rec.links[id]
 		sent, received := rec.wires[id].Passed(r.medium, l, at)

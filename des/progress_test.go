@@ -45,7 +45,9 @@ func TestWatch(t *testing.T) {
 
 // Three hosts send 4096 B to a fourth at once. The packets of 4194 B reach the switch
 // together, and the third finds two before it, 8388 B, on the link to host 0. No other
-// link has a queue: the acknowledgements leave host 0 one after another.
+// link has a queue: the acknowledgements leave host 0 one after another. Four hosts have
+// something to do at the start; then, a window each, the switch, host 0, the switch, and three
+// hosts: ten visits.
 func TestStatsQueues(t *testing.T) {
 	b := newBuilder(t, 4)
 	r := b.Rank(0, true)
@@ -61,7 +63,7 @@ func TestStatsQueues(t *testing.T) {
 	j := job(t, b.graph(), network(t, "star", link400, roce), 1)
 	j.Stats = &replay.Stats{}
 	finished(t, j)
-	want := &replay.Stats{Threads: []int64{j.Stats.Threads[0]}, QueuePairs: 3, Queues: []replay.QueueStat{{Link: "switch 0 to host 0", Bytes: 2 * 4194}}}
+	want := &replay.Stats{Threads: []int64{j.Stats.Threads[0]}, Visits: 10, QueuePairs: 3, Queues: []replay.QueueStat{{Link: "switch 0 to host 0", Bytes: 2 * 4194}}}
 	if d := cmp.Diff(want, j.Stats); d != "" {
 		t.Error(d)
 	}

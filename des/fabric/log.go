@@ -1,8 +1,6 @@
 package fabric
 
-import (
-	"hybrid/internal/units"
-)
+import "hybrid/internal/units"
 
 // Log is what is counted of a traffic class at an output of a Buffered switch where
 // somebody records. It changes nothing of what the switch does.
@@ -42,10 +40,24 @@ func (s *Stops) Before(at units.Time) units.Time {
 // Record lets the switch count by traffic class from now on.
 func (s *Buffered) Record() {
 	s.begun = make([]int64, len(s.inlets))
-	logs := make([]Log, len(s.outlets)*len(s.Classes))
+	n := len(s.Classes) + 1
+	logs := make([]Log, len(s.outlets)*n)
 	for i := range s.outlets {
-		n := len(s.Classes)
-		s.outlets[i].log, logs = logs[:n:n], logs[n:]
+		o := &s.outlets[i]
+		o.wire.sent = nil // see Sent
+		o.log, logs = logs[:n:n], logs[n:]
+	}
+}
+
+// Sent hands over, for each outgoing link, the frames whose transmission has started.
+func (s *Buffered) Sent(take func(link int32, c Count)) {
+	for i := range s.outlets {
+		var sum Count
+		for c := range s.outlets[i].log {
+			sent := &s.outlets[i].log[c].Sent
+			sum.Packets, sum.Bytes = sum.Packets+sent.Packets, sum.Bytes+sent.Bytes
+		}
+		take(s.outlets[i].link, sum)
 	}
 }
 
@@ -61,7 +73,7 @@ type Queue struct {
 func (s *Buffered) Look(take func(link int32, class int, q Queue)) {
 	for i := range s.outlets {
 		o := &s.outlets[i]
-		for c := range o.log {
+		for c := range o.queues {
 			l, q := &o.log[c], &o.queues[c]
 			take(o.link, c, Queue{l, q.Marked, max(l.most, q.bytes)})
 			l.most = 0

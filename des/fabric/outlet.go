@@ -121,7 +121,7 @@ type outlet struct {
 	dropped int64 // packets
 	salt    uint64
 	cut     *cutter // nil where frames are stored whole
-	log     []Log   // by class; nil where nobody records
+	log     []Log   // by class, then of pause frames; nil where nobody records
 }
 
 // Of what comes: pause frames, and they or frames of no size.
@@ -288,6 +288,9 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 		o.wire.Send(w, r, now)
 		w.Hops-- // not a packet
 		o.sending, o.stored = inControl, 0
+		if o.log != nil {
+			o.log[len(o.queues)].Sent.Add(r.Size)
+		}
 		return
 	}
 	if o.waiting == 0 {

@@ -132,7 +132,7 @@ func (s *Buffered) levels(o *outlet, l *levels) {
 
 // peaks is find of the most bytes of each class, with what arrives, for the log.
 func (s *Buffered) peaks(o *outlet, l *levels, free units.Time, frame int64, from uint32) {
-	for c := range o.log {
+	for c := range o.queues {
 		o.log[c].most = max(o.log[c].most, l.bytes[c])
 	}
 	out, to := o.wire.out.Ring()

@@ -18,7 +18,9 @@ type cdf struct {
 	kept         []byte
 }
 
-func newCDF(r *Recorder) listener { return &cdf{ticker: ticker{r: r, every: r.opt.Interval}} }
+func newCDF(r *Recorder) listener {
+	return &cdf{ticker: ticker{r: r, flag: "--record-interval", every: r.opt.Interval}}
+}
 
 func (c *cdf) next() (t int64) { return c.ticker.next() }
 

@@ -17,7 +17,7 @@ type devices struct {
 }
 
 func newDevices(r *Recorder) listener {
-	return &devices{ticker: ticker{r: r, every: r.opt.DeviceInterval}}
+	return &devices{ticker: ticker{r: r, flag: "--nd-interval", every: r.opt.DeviceInterval}}
 }
 
 func (d *devices) next() units.Time { return d.ticker.next() }

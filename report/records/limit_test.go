@@ -37,7 +37,7 @@ func TestTooManyRows(t *testing.T) {
 
 // Three marks of 6 million rows are 18 million; a fourth would be more than 20 million.
 func TestRowsEnd(t *testing.T) {
-	d := &devices{ticker: ticker{r: &Recorder{clock: units.PicosecondClock()}, every: 10, rows: 6_000_000}}
+	d := &devices{ticker: ticker{r: &Recorder{clock: units.PicosecondClock()}, every: 10, rows: 6_000_000, flag: "--nd-interval"}}
 	for n := range int64(3) {
 		if got := d.next(); got != 10*(n+1) {
 			t.Errorf("mark %d at %d", n, got)
@@ -47,10 +47,10 @@ func TestRowsEnd(t *testing.T) {
 	if d.next() != units.Never || d.due() != 40 {
 		t.Errorf("next %d, due %d", d.next(), d.due())
 	}
-	r := &Recorder{active: []active{{"nd-stats", d}}, g: oneSend(t)}
+	r := &Recorder{active: []active{{"nd-stats", d}}, g: oneSend(t), clock: units.PicosecondClock()}
 	for stop, want := range map[units.Time]int{39: 0, 40: 1} {
 		res := &replay.Result{}
-		if r.note(res, stop); len(res.Notes) != want || want == 1 && !strings.HasPrefix(res.Notes[0], "nd-stats ends before the run does, since a record of regular times has no more than 20000000 rows") {
+		if r.note(res, stop); len(res.Notes) != want || want == 1 && res.Notes[0] != "nd-stats ends at 30 ps, before the run does, since a record of regular times has no more than 20000000 rows, 6000000 at a time; --nd-interval 1ns covers the run" {
 			t.Errorf("stop at %d: %q", stop, res.Notes)
 		}
 	}
@@ -150,5 +150,15 @@ func TestFailedListing(t *testing.T) {
 	}
 	if got := files(t, dir); len(got) != 1 || got["b"] != "b" {
 		t.Errorf("files %q", got)
+	}
+}
+
+// Two digits, never less.
+func TestRoundUp(t *testing.T) {
+	for ps, want := range map[int64]string{1: "1ns", 1000: "1ns", 1001: "2ns", 99_000: "99ns", 99_001: "100ns", 123_456_789: "130us", 1e9: "1ms", 1_000_000_001: "1100us",
+		9_999e8: "1s", 20e12: "20s", 1_234_567_890: "1300us"} {
+		if got := roundUp(ps); got != want {
+			t.Errorf("%d ps: %s, want %s", ps, got, want)
+		}
 	}
 }

@@ -17,7 +17,7 @@ type links struct {
 }
 
 func newLinks(r *Recorder) listener {
-	return &links{ticker: ticker{r: r, every: r.opt.LinkInterval}}
+	return &links{ticker: ticker{r: r, flag: "--link-interval", every: r.opt.LinkInterval}}
 }
 
 func (l *links) next() units.Time { return l.ticker.next() }

@@ -31,7 +31,7 @@ type runningNode struct {
 }
 
 func newProfile(r *Recorder) listener {
-	return &profile{ticker: ticker{r: r, every: r.opt.ProfileInterval}, numbering: newNumbering(r)}
+	return &profile{ticker: ticker{r: r, flag: "--profile-interval", every: r.opt.ProfileInterval}, numbering: newNumbering(r)}
 }
 
 func (p *profile) next() int64 { return p.ticker.next() }

@@ -18,7 +18,7 @@ type queues struct {
 }
 
 func newQueues(r *Recorder) listener {
-	return &queues{ticker: ticker{r: r, every: r.opt.LinkInterval}}
+	return &queues{ticker: ticker{r: r, flag: "--link-interval", every: r.opt.LinkInterval}}
 }
 
 func (q *queues) next() units.Time { return q.ticker.next() }

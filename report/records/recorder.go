@@ -63,6 +63,7 @@ func (quiet) end(*replay.Result) error           { return nil }
 // ticker counts marks at multiples of an interval.
 type ticker struct {
 	r     *Recorder
+	flag  string
 	every int64 // picoseconds
 	count int64 // of marks so far
 	rows  int64 // of a mark
@@ -295,8 +296,8 @@ func (r *Recorder) stop(res *replay.Result) units.Time {
 // note tells readers of the report where the records are incomplete.
 func (r *Recorder) note(res *replay.Result, stop units.Time) {
 	for _, a := range r.active {
-		if l, ok := a.listener.(interface{ due() units.Time }); ok && a.next() == units.Never && l.due() <= stop {
-			res.Notes = append(res.Notes, a.name+" ends before the run does, since a record of regular times has no more than "+itoa(mostRows)+" rows; a longer interval covers the run")
+		if l, ok := a.listener.(regular); ok && a.next() == units.Never && l.due() <= stop {
+			res.Notes = append(res.Notes, a.name+l.ended(r.clock.PS(stop)))
 		}
 	}
 	if o := res.Verdict.Outcome; o != replay.Finished {
