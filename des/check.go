@@ -69,6 +69,7 @@ func (r *run) check(list *diag.List) {
 	r.setClock()
 	r.setMedium()
 	r.setBuffering(list)
+	r.setGuard()
 	r.lookAhead(list)
 	r.sendOverhead, r.receiveOverhead = r.clock.Ticks(r.job.SendOverhead), r.clock.Ticks(r.job.ReceiveOverhead)
 }

@@ -35,6 +35,9 @@ func (r *run) result(ending sim.Ending) *replay.Result {
 	r.rankTimes(res)
 	res.Verdict = r.verdict(ending)
 	r.lossVerdict(&res.Verdict)
+	if !res.Verdict.OK() {
+		res.Verdict.Stall = r.stall()
+	}
 	res.Notes = append(append(r.notes, r.assumptions()...), r.scaleUpNote()...)
 	r.statistics()
 	return res

@@ -162,6 +162,7 @@ func (c *Comparison) failure(r *replay.Result) []string {
 		lines = append(lines, cycle)
 	}
 	lines = append(lines, firstErrors(v.Errors)...)
+	lines = append(lines, stallLines(r)...)
 	lines = append(lines, c.pendingLines(v.Pending, replay.Pending.String)...)
 	return append(lines, c.pendingLines(arrived(v), unreceivedText)...)
 }

@@ -42,6 +42,8 @@ type queue struct {
 	counted    uint32 // packets from here on are not in the books of the memory yet
 	bytes      int64  // in memory, with the packet that is being sent
 	until      units.Time
+	since      units.Time // when the pause began that lasts until then
+	overtaken  units.Time // since when higher classes go before it (see outlet.passed)
 	marker
 }
 
@@ -97,6 +99,7 @@ type outlet struct {
 	counted bool    // the frame on the wire is in the books of the memory
 	sending int8    // the class of the frame on the wire; -1 none, -2 a pause frame
 	turn    int8    // the class whose turn it is
+	passed  uint8   // waiting classes that higher ones went before, one bit each
 	credit  int32   // packets that are left of it
 	link    int32
 	slot    uint32 // of the frame on the wire
@@ -108,6 +111,8 @@ type outlet struct {
 	paused  int64 // times
 	dropped int64 // packets
 	salt    uint64
+	starved Starved
+	losses  []Loss
 }
 
 const (
@@ -181,6 +186,10 @@ func (o *outlet) touch(now units.Time) {
 
 // stop pauses a class, or lets it go on.
 func (o *outlet) stop(r *sim.Record) {
+	if q := &o.queues[r.Msg]; q.until <= r.T {
+		q.since = r.T
+	}
+	o.passed &^= 1 << r.Msg
 	o.queues[r.Msg].until = r.T + o.wire.PauseTime(r.PSN)
 	if o.blocked |= 1 << r.Msg; r.PSN == 0 {
 		o.blocked &^= 1 << r.Msg
@@ -211,7 +220,11 @@ func (o *outlet) choose(p *Buffering, now units.Time) (class int, at units.Time)
 		}
 	}
 	if !p.Turns {
-		return bits.Len8(open) - 1, now
+		class = bits.Len8(open) - 1
+		if open&(open-1)|o.passed != 0 {
+			o.overtake(open, class, now)
+		}
+		return class, now
 	}
 	return o.take(p, open), now
 }
