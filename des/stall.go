@@ -210,9 +210,9 @@ func isLost(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	}
 	at := r.clockAt(l.Link, l.At)
 	if l.Cut {
-		return r.waitOn(l.Link, l.Class, at, "%s was cut to its header at %s, on the way from %s: %s (class %d)", s.frame, r.timeText(at), r.way(l.Link), l.Reason, l.Class), true
+		return r.waitOn(l.Link, l.Class, at, "%s was cut to its header at %s, on the way from %s: %s (class %d)", s.frame.Short(), r.timeText(at), r.way(l.Link), l.Reason, l.Class), true
 	}
-	return r.waitOn(l.Link, l.Class, at, "%s was dropped at %s, on the way from %s: %s (class %d)", s.frame, r.timeText(at), r.way(l.Link), l.Reason, l.Class), true
+	return r.waitOn(l.Link, l.Class, at, "%s was dropped at %s, on the way from %s: %s (class %d)", s.frame.Short(), r.timeText(at), r.way(l.Link), l.Reason, l.Class), true
 }
 
 func isPaused(r *run, s *sighting) (p replay.StalledPair, ok bool) {
@@ -220,10 +220,10 @@ func isPaused(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	switch q := s.queued; {
 	case q != nil && q.Until > s.now:
 		since := r.clockAt(q.Link, q.Since)
-		return r.waitOn(q.Link, q.Class, since, "%s waits on the way from %s, where %s has paused class %d since %s%s", s.frame, r.way(q.Link), far(q.Link), q.Class,
+		return r.waitOn(q.Link, q.Class, since, "%s waits on the way from %s, where %s has paused class %d since %s%s", s.frame.Short(), r.way(q.Link), far(q.Link), q.Class,
 			r.timeText(since), r.behind(s)), true
 	case q == nil && s.unsent() && s.Until > r.kernel.Reached:
-		return r.waitOn(s.Link, r.params.Classes[0], s.Since, "%s has not been sent: %s has paused class %d since %s", s.frame, far(s.Link), r.params.Classes[0], r.timeText(s.Since)), true
+		return r.waitOn(s.Link, r.params.Classes[0], s.Since, "%s has not been sent: %s has paused class %d since %s", s.frame.Short(), far(s.Link), r.params.Classes[0], r.timeText(s.Since)), true
 	}
 	return p, false
 }
@@ -251,7 +251,7 @@ func isOvertaken(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 		return p, false
 	}
 	since := r.clockAt(q.Link, q.Overtaken)
-	return r.waitOn(q.Link, q.Class, since, "%s waits on the way from %s, where higher classes have gone before class %d since %s%s", s.frame, r.way(q.Link), q.Class,
+	return r.waitOn(q.Link, q.Class, since, "%s waits on the way from %s, where higher classes have gone before class %d since %s%s", s.frame.Short(), r.way(q.Link), q.Class,
 		r.timeText(since), r.behind(s)), true
 }
 
@@ -260,14 +260,14 @@ func isInLine(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	if q == nil {
 		return p, false
 	}
-	return r.waitOn(q.Link, q.Class, -1, "%s waits in line on the way from %s%s", s.frame, r.way(q.Link), r.behind(s)), true
+	return r.waitOn(q.Link, q.Class, -1, "%s waits in line on the way from %s%s", s.frame.Short(), r.way(q.Link), r.behind(s)), true
 }
 
 func isUnderWay(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	if s.wire < 0 {
 		return p, false
 	}
-	return r.waitOn(s.wire, 0, -1, "%s is on the link from %s", s.frame, r.way(s.wire)), true
+	return r.waitOn(s.wire, 0, -1, "%s is on the link from %s", s.frame.Short(), r.way(s.wire)), true
 }
 
 // unsent says whether the frame is a packet that its NIC has not sent yet.
@@ -277,15 +277,15 @@ func isUnsent(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	if !s.unsent() {
 		return p, false
 	}
-	return r.waitOn(s.Link, r.params.Classes[0], -1, "%s has not been sent: it waits for its turn at the port from %s", s.frame, r.way(s.Link)), true
+	return r.waitOn(s.Link, r.params.Classes[0], -1, "%s has not been sent: it waits for its turn at the port from %s", s.frame.Short(), r.way(s.Link)), true
 }
 
 // isMissing always holds. A switch keeps the first losses of a port only, and a message may
 // have been sent with its acknowledgement to come.
 func isMissing(_ *run, s *sighting) (p replay.StalledPair, ok bool) {
-	text := fmt.Sprintf("%s has not arrived", s.frame)
+	text := fmt.Sprintf("%s has not arrived", s.frame.Short())
 	if s.frame.Ack {
-		text = fmt.Sprintf("%s has not come back", s.frame)
+		text = fmt.Sprintf("%s has not come back", s.frame.Short())
 	}
 	return replay.StalledPair{Link: -1, Since: -1, Text: text}, true
 }

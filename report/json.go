@@ -185,7 +185,7 @@ func (c *Comparison) runVerdict(r *replay.Result) object {
 	}
 	var errs []string
 	for _, e := range v.Errors {
-		errs = append(errs, e.Error())
+		errs = append(errs, errorText(e))
 	}
 	return object{
 		{"outcome", v.Outcome.String()},

@@ -44,11 +44,15 @@ type Frame struct {
 
 // String names the frame: packet 17 of queue pair 3 of server-0.
 func (f Frame) String() string {
-	what := "packet"
+	return fmt.Sprintf("%s of queue pair %d of %s", f.Short(), f.QP, f.Host)
+}
+
+// Short leaves out the queue pair: packet 17, or the acknowledgement of packet 17.
+func (f Frame) Short() string {
 	if f.Ack {
-		what = "the acknowledgement of packet"
+		return fmt.Sprintf("the acknowledgement of packet %d", f.PSN)
 	}
-	return fmt.Sprintf("%s %d of queue pair %d of %s", what, f.PSN, f.QP, f.Host)
+	return fmt.Sprintf("packet %d", f.PSN)
 }
 
 // StalledPair is a queue pair with messages that are not acknowledged.
