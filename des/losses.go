@@ -27,13 +27,8 @@ func (r *run) losses() (sum losses) {
 		sum.drops += t.Drops
 	}
 	if sum.drops > 0 {
-		p := &first.Packet
-		what := "packet"
-		if p.Kind() != 0 {
-			what = "acknowledgement"
-		}
-		sum.text = fmt.Sprintf("at %s a switch dropped %s %d of queue pair %d of host %d, on the way from %s: %s (class %d)",
-			units.FormatPS(r.clock.PS(first.At+r.medium.Lead)), what, p.PSN, p.QP, p.From(), r.linkName(first.Link), first.Reason, first.Class)
+		sum.text = fmt.Sprintf("at %s a switch dropped %s, on the way from %s: %s (class %d)",
+			r.timeText(first.At+r.medium.Lead), r.frameOf(&first.Packet), r.linkName(first.Link), first.Reason, first.Class)
 	}
 	return sum
 }

@@ -166,13 +166,8 @@ func (r *run) assumptions() []string {
 	return []string{note}
 }
 
+// linkName names a link by its ends.
 func (r *run) linkName(id int32) string {
-	l, hosts := r.job.Topology.Links()[id], int32(r.job.Topology.Hosts())
-	name := func(node int32) string {
-		if node < hosts {
-			return fmt.Sprintf("host %d", node)
-		}
-		return fmt.Sprintf("switch %d", node-hosts)
-	}
-	return fmt.Sprintf("%s to %s", name(l.From), name(l.To))
+	l := r.job.Topology.Links()[id]
+	return r.nodeName(l.From) + " to " + r.nodeName(l.To)
 }

@@ -187,12 +187,6 @@ func (r *run) waitOn(link int32, class uint8, since units.Time, format string, a
 	return p
 }
 
-// way names a link by its ends.
-func (r *run) way(link int32) string {
-	l := r.job.Topology.Links()[link]
-	return r.nodeName(l.From) + " to " + r.nodeName(l.To)
-}
-
 // clockAt turns a time of the clock at a link's near end into simulated time.
 func (r *run) clockAt(link int32, t units.Time) units.Time {
 	if r.job.Topology.Links()[link].From >= r.medium.Hosts {
@@ -210,9 +204,9 @@ func isLost(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	}
 	at := r.clockAt(l.Link, l.At)
 	if l.Cut {
-		return r.waitOn(l.Link, l.Class, at, "%s was cut to its header at %s, on the way from %s: %s (class %d)", s.frame.Short(), r.timeText(at), r.way(l.Link), l.Reason, l.Class), true
+		return r.waitOn(l.Link, l.Class, at, "%s was cut to its header at %s, on the way from %s: %s (class %d)", s.frame.Short(), r.timeText(at), r.linkName(l.Link), l.Reason, l.Class), true
 	}
-	return r.waitOn(l.Link, l.Class, at, "%s was dropped at %s, on the way from %s: %s (class %d)", s.frame.Short(), r.timeText(at), r.way(l.Link), l.Reason, l.Class), true
+	return r.waitOn(l.Link, l.Class, at, "%s was dropped at %s, on the way from %s: %s (class %d)", s.frame.Short(), r.timeText(at), r.linkName(l.Link), l.Reason, l.Class), true
 }
 
 func isPaused(r *run, s *sighting) (p replay.StalledPair, ok bool) {
@@ -220,7 +214,7 @@ func isPaused(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	switch q := s.queued; {
 	case q != nil && q.Until > s.now:
 		since := r.clockAt(q.Link, q.Since)
-		return r.waitOn(q.Link, q.Class, since, "%s waits on the way from %s, where %s has paused class %d since %s%s", s.frame.Short(), r.way(q.Link), far(q.Link), q.Class,
+		return r.waitOn(q.Link, q.Class, since, "%s waits on the way from %s, where %s has paused class %d since %s%s", s.frame.Short(), r.linkName(q.Link), far(q.Link), q.Class,
 			r.timeText(since), r.behind(s)), true
 	case q == nil && s.unsent() && s.Until > r.kernel.Reached:
 		return r.waitOn(s.Link, r.params.Classes[0], s.Since, "%s has not been sent: %s has paused class %d since %s", s.frame.Short(), far(s.Link), r.params.Classes[0], r.timeText(s.Since)), true
@@ -251,7 +245,7 @@ func isOvertaken(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 		return p, false
 	}
 	since := r.clockAt(q.Link, q.Overtaken)
-	return r.waitOn(q.Link, q.Class, since, "%s waits on the way from %s, where higher classes have gone before class %d since %s%s", s.frame.Short(), r.way(q.Link), q.Class,
+	return r.waitOn(q.Link, q.Class, since, "%s waits on the way from %s, where higher classes have gone before class %d since %s%s", s.frame.Short(), r.linkName(q.Link), q.Class,
 		r.timeText(since), r.behind(s)), true
 }
 
@@ -260,14 +254,14 @@ func isInLine(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	if q == nil {
 		return p, false
 	}
-	return r.waitOn(q.Link, q.Class, -1, "%s waits in line on the way from %s%s", s.frame.Short(), r.way(q.Link), r.behind(s)), true
+	return r.waitOn(q.Link, q.Class, -1, "%s waits in line on the way from %s%s", s.frame.Short(), r.linkName(q.Link), r.behind(s)), true
 }
 
 func isUnderWay(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	if s.wire < 0 {
 		return p, false
 	}
-	return r.waitOn(s.wire, 0, -1, "%s is on the link from %s", s.frame.Short(), r.way(s.wire)), true
+	return r.waitOn(s.wire, 0, -1, "%s is on the link from %s", s.frame.Short(), r.linkName(s.wire)), true
 }
 
 // unsent says whether the frame is a packet that its NIC has not sent yet.
@@ -277,7 +271,7 @@ func isUnsent(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	if !s.unsent() {
 		return p, false
 	}
-	return r.waitOn(s.Link, r.params.Classes[0], -1, "%s has not been sent: it waits for its turn at the port from %s", s.frame.Short(), r.way(s.Link)), true
+	return r.waitOn(s.Link, r.params.Classes[0], -1, "%s has not been sent: it waits for its turn at the port from %s", s.frame.Short(), r.linkName(s.Link)), true
 }
 
 // isMissing always holds. A switch keeps the first losses of a port only, and a message may

@@ -36,7 +36,7 @@ func (r *run) starvationNote() []string {
 		return nil
 	}
 	note := fmt.Sprintf("strict priority: class %d waited %s on the way from %s, until %s, while higher classes went before it without a break", worst.Class,
-		r.timeText(worst.For), r.way(worst.Link), r.timeText(r.clockAt(worst.Link, worst.At)))
+		r.timeText(worst.For), r.linkName(worst.Link), r.timeText(r.clockAt(worst.Link, worst.At)))
 	if count > 1 {
 		note += fmt.Sprintf("; so did lower classes at %s other ports for more than the time of %s frames", units.FormatCount(int64(count-1)), units.FormatCount(starvedFrames))
 	}

@@ -104,7 +104,7 @@ func TestLossEndsRun(t *testing.T) {
 			t.Fatalf("%s: verdict %+v", keys, res.Verdict)
 		}
 		text := res.Verdict.Errors[0].Error()
-		if !strings.Contains(text, want) || !strings.Contains(text, "the transport cannot send it again") || want != "packets to their header" && !strings.Contains(text, "switch 0 to host 0") {
+		if !strings.Contains(text, want) || !strings.Contains(text, "the transport cannot send it again") || want != "packets to their header" && !strings.Contains(text, "rack-0 to server-0") {
 			t.Errorf("%s: %s", keys, text)
 		}
 	}
