@@ -67,6 +67,7 @@ func (r *run) check(list *diag.List) {
 	r.params.Clock = r.clock
 	r.setMedium()
 	r.setBuffering(list)
+	r.setGuard()
 	r.lookAhead(list)
 	r.sendOverhead, r.receiveOverhead = r.clock.Ticks(r.job.SendOverhead), r.clock.Ticks(r.job.ReceiveOverhead)
 }

@@ -2,7 +2,6 @@ package des
 
 import (
 	"fmt"
-	"strings"
 
 	"hybrid/des/fabric"
 	"hybrid/graph/replay"
@@ -28,13 +27,8 @@ func (r *run) losses() (sum losses) {
 		sum.drops += t.Drops
 	}
 	if sum.drops > 0 {
-		p := &first.Packet
-		what := "packet"
-		if p.Kind() != 0 {
-			what = "acknowledgement"
-		}
-		sum.text = fmt.Sprintf("at %s a switch dropped %s %d of queue pair %d of host %d, on the way from %s: %s (class %d)",
-			units.FormatPS(r.clock.PS(first.At+r.medium.Lead)), what, p.PSN, p.QP, p.From(), r.linkName(first.Link), first.Reason, first.Class)
+		sum.text = fmt.Sprintf("at %s a switch dropped %s, on the way from %s: %s (class %d)",
+			r.timeText(first.At+r.medium.Lead), r.frameOf(&first.Packet), r.linkName(first.Link), first.Reason, first.Class)
 	}
 	return sum
 }
@@ -85,7 +79,7 @@ func (r *run) bufferNotes() []string {
 	if marks > 0 {
 		note += "; nothing slows down for a mark"
 	}
-	return []string{note}
+	return append([]string{note}, r.starvationNote()...)
 }
 
 // standstill finds out that pauses have stopped everything: packets wait in switches, and
@@ -94,6 +88,7 @@ type standstill struct {
 	hops     int64
 	at       units.Time
 	patience units.Time
+	circle   []pausedQueue // that has ended the run
 }
 
 // moving returns an error if the network stands still for good.
@@ -110,42 +105,10 @@ func (r *run) moving() error {
 	if r.kernel.Reached-p.at < p.patience || r.buffering.Quanta == 0 {
 		return nil
 	}
-	if way := r.circle(); way != "" {
-		return fmt.Errorf("pauses have stopped each other in a circle: %s", way)
+	if way := r.circle(); way != nil {
+		p.circle = way
+		return r.circleError(way)
 	}
 	p.at = r.kernel.Reached
 	return nil
-}
-
-// circle follows a paused queue to what holds it up, until it comes round.
-func (r *run) circle() string {
-	hosts, links := int32(r.job.Topology.Hosts()), r.job.Topology.Links()
-	now := r.kernel.Reached
-	for _, s := range r.buffered {
-		link, class, ok := s.Held(-1, 0, now)
-		var way []int32
-		for seen := map[int32]int{}; ok; {
-			if at, again := seen[link]; again {
-				return r.describeWay(way[at:])
-			}
-			seen[link] = len(way)
-			way = append(way, link)
-			to := links[link].To
-			if to < hosts {
-				break
-			}
-			link, class, ok = r.buffered[to-hosts].Held(link, class, now)
-		}
-	}
-	return ""
-}
-
-func (r *run) describeWay(way []int32) string {
-	links, hosts := r.job.Topology.Links(), int32(r.job.Topology.Hosts())
-	var b strings.Builder
-	for _, id := range way {
-		fmt.Fprintf(&b, "switch %d -> ", links[id].From-hosts)
-	}
-	fmt.Fprintf(&b, "switch %d", links[way[0]].From-hosts)
-	return b.String()
 }

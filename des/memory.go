@@ -8,21 +8,23 @@ import (
 )
 
 // Memory is an estimate, in bytes, of what a simulation holds at its largest. What is
-// queued in a congested network comes on top of it.
+// queued in a congested network comes on top of it, 32 bytes a packet.
 type Memory struct {
 	// Fabric is for links and switches, Ranks for ranks and their NICs, QueuePairs for
 	// queue pairs with a message each.
 	Fabric, Ranks, QueuePairs int64
 	// Links, RankCount and Pairs are how many there are of each; pairs are estimated too.
 	Links, RankCount, Pairs int64
+	// Memories is the part of Fabric that packet memories of switches take, and Wires that
+	// of packets under way on links.
+	Memories, Wires int64
 }
 
 // Bytes that were measured with TestEstimateMemory's jobs: what is live for an idle link,
-// for one in use, for a rank with its NIC, and for a queue pair with a message; what a
-// process holds at least, and the share in percent that the garbage collector adds.
+// for a rank with its NIC, and for a queue pair with a message; what a process holds at
+// least, and the share in percent that the garbage collector adds.
 const (
 	bytesIdleLink  = 270
-	bytesUsedLink  = 1500
 	bytesRank      = 4800
 	bytesRoute     = 4
 	bytesQueuePair = 900
@@ -35,17 +37,19 @@ func (m *Memory) Total() int64 {
 	return bytesProcess + (m.Fabric+m.Ranks+m.QueuePairs)*shareLive/100
 }
 
-// longestPath is how many links a queue pair uses both ways in a fat tree of three
-// tiers.
-const longestPath = 12
-
-// EstimateMemory foresees the memory of a job, of which it reads Graph, Topology and
-// Placement.
+// EstimateMemory foresees the memory of a job, of which it reads Graph, Network, Topology,
+// Placement and Ideal.
 func EstimateMemory(job *Job) Memory {
 	topo := job.Topology
-	m := Memory{Links: int64(len(topo.Links())), RankCount: int64(job.Graph.Ranks), Pairs: estimatePairs(job.Graph, job.Placement)}
-	used := min(m.Links, longestPath*min(m.Pairs, m.Links))
-	m.Fabric = m.Links*bytesIdleLink + used*bytesUsedLink
+	e := newPairs(job)
+	m := Memory{Links: int64(len(topo.Links())), RankCount: int64(job.Graph.Ranks), Pairs: e.count()}
+	used := min(m.Links, 2*e.meanWay(m.Pairs)) // both ways
+	wire, queue := e.perLink(job, used)
+	m.Wires = used * job.wireBytes(wire)
+	if classes := job.classes(); classes > 0 { // and what arrives in a window is kept apart from what waits
+		m.Memories = switchPorts(topo)*(fabric.PortBytes(classes)-fabric.PortBytes(0)) + used*fabric.RingBytes(1)
+	}
+	m.Fabric = m.Links*bytesIdleLink + m.Wires + m.Memories + used*fabric.RingBytes(queue)
 	if routes := int64(topo.Hosts()) * int64(topo.Switches()); routes <= fabric.MaxRoutes {
 		m.Fabric += routes * bytesRoute
 	}
@@ -54,11 +58,12 @@ func EstimateMemory(job *Job) Memory {
 	return m
 }
 
-// estimatePairs estimates how many pairs of ranks on different nodes send to each other:
+// newPairs estimates how many pairs of ranks on different nodes send to each other:
 // distinct partners where they are known, all ranks where a partner is computed in a loop
 // that is long enough, and those of a few members of each group for collectives.
-func estimatePairs(g *graph.Graph, place *networks.Placement) int64 {
-	e := pairs{g: g, place: place, algs: collective.NewTable(), seen: map[callKey]bool{}, last: make([]int32, g.Ranks)}
+func newPairs(job *Job) *pairs {
+	g := job.Graph
+	e := &pairs{g: g, place: job.Placement, topo: job.Topology, algs: collective.NewTable(), seen: map[callKey]bool{}, last: make([]int32, g.Ranks)}
 	for i := range e.last {
 		e.last[i] = -1
 	}
@@ -67,7 +72,12 @@ func estimatePairs(g *graph.Graph, place *networks.Placement) int64 {
 			e.rank(p, int32(slot), rank)
 		}
 	}
-	n := int64(g.Ranks)
+	return e
+}
+
+// count returns the number of pairs.
+func (e *pairs) count() int64 {
+	n := int64(e.g.Ranks)
 	return min(e.plain+e.collective, n*(n-1))
 }
 
@@ -81,6 +91,11 @@ type pairs struct {
 	// last is by partner the rank that was last seen to send to it.
 	last              []int32
 	plain, collective int64
+	// Of some pairs the number of links between them, added up.
+	topo        networks.Topology
+	walked, way int64
+	// largest is the longest message, or collective, in bytes.
+	largest int64
 }
 
 type callKey struct {
@@ -106,12 +121,14 @@ func (e *pairs) rank(p *graph.Program, slot, rank int32) {
 		case graph.End:
 			times, around = around[len(around)-1], around[:len(around)-1]
 		case graph.Send:
+			e.see(p, op, slot)
 			if peer, ok := p.Known(op.Peer, slot); ok {
 				e.partner(rank, peer)
 			} else {
 				computed += times
 			}
 		case graph.Collective:
+			e.see(p, op, slot)
 			e.call(p, op, slot)
 		}
 	}
@@ -130,7 +147,11 @@ func (e *pairs) partner(rank int32, peer int64) {
 
 // apart says whether transfers between two ranks have a queue pair.
 func (e *pairs) apart(a, b int32) bool {
-	return e.place.Node[a] != e.place.Node[b] && !e.place.ScaleUp.Shared(a, b)
+	if e.place.Node[a] == e.place.Node[b] || e.place.ScaleUp.Shared(a, b) {
+		return false
+	}
+	e.walk(e.place.Node[a], e.place.Node[b])
+	return true
 }
 
 // sampledMembers is how many members of a group speak for all.

@@ -63,7 +63,7 @@ func TestStatsQueues(t *testing.T) {
 	j := job(t, b.graph(), network(t, "star", link400, roce), 1)
 	j.Stats = &replay.Stats{}
 	finished(t, j)
-	want := &replay.Stats{Threads: []int64{j.Stats.Threads[0]}, Visits: 10, QueuePairs: 3, Queues: []replay.QueueStat{{Link: "switch 0 to host 0", Bytes: 2 * 4194}}}
+	want := &replay.Stats{Threads: []int64{j.Stats.Threads[0]}, Visits: 10, QueuePairs: 3, Queues: []replay.QueueStat{{Link: "rack-0 to server-0", Bytes: 2 * 4194}}}
 	if d := cmp.Diff(want, j.Stats); d != "" {
 		t.Error(d)
 	}

@@ -35,6 +35,9 @@ func (r *run) result(ending sim.Ending) *replay.Result {
 	r.rankTimes(res)
 	res.Verdict = r.verdict(ending)
 	r.lossVerdict(&res.Verdict)
+	if !res.Verdict.OK() {
+		res.Verdict.Stall = r.stall()
+	}
 	res.Notes = append(append(r.notes, r.assumptions()...), r.scaleUpNote()...)
 	r.statistics()
 	return res
@@ -163,13 +166,8 @@ func (r *run) assumptions() []string {
 	return []string{note}
 }
 
+// linkName names a link by its ends.
 func (r *run) linkName(id int32) string {
-	l, hosts := r.job.Topology.Links()[id], int32(r.job.Topology.Hosts())
-	name := func(node int32) string {
-		if node < hosts {
-			return fmt.Sprintf("host %d", node)
-		}
-		return fmt.Sprintf("switch %d", node-hosts)
-	}
-	return fmt.Sprintf("%s to %s", name(l.From), name(l.To))
+	l := r.job.Topology.Links()[id]
+	return r.nodeName(l.From) + " to " + r.nodeName(l.To)
 }

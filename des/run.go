@@ -92,7 +92,9 @@ type run struct {
 	rec       *recording // nil where nobody records
 	notes     []string
 	state     func() replay.Progress // of the watch
-	queues    []int64                // by link: the most bytes that a packet found in the queue
+	guard     guard
+	names     []string // of hosts and switches, once they are needed
+	queues    []int64  // by link: the most bytes that a packet found in the queue
 }
 
 // books are what one worker writes down.
@@ -171,6 +173,9 @@ func (r *run) between(workers []*sim.Worker) error {
 	var err error
 	if r.buffering != nil {
 		err = r.moving()
+	}
+	if err == nil && r.kernel.Reached >= r.guard.next {
+		err = r.progressing()
 	}
 	if r.rec != nil {
 		err = cmp.Or(r.deliver(workers), err)

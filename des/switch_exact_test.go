@@ -104,7 +104,7 @@ func TestLossEndsRun(t *testing.T) {
 			t.Fatalf("%s: verdict %+v", keys, res.Verdict)
 		}
 		text := res.Verdict.Errors[0].Error()
-		if !strings.Contains(text, want) || !strings.Contains(text, "the transport cannot send it again") || want != "packets to their header" && !strings.Contains(text, "switch 0 to host 0") {
+		if !strings.Contains(text, want) || !strings.Contains(text, "the transport cannot send it again") || want != "packets to their header" && !strings.Contains(text, "rack-0 to server-0") {
 			t.Errorf("%s: %s", keys, text)
 		}
 	}
@@ -164,7 +164,7 @@ func TestPausesInCircle(t *testing.T) {
 		if res.Verdict.Outcome != replay.Failed || len(res.Verdict.Errors) != 1 {
 			t.Fatalf("verdict %+v", res.Verdict)
 		}
-		if got := res.Verdict.Errors[0].Error(); !strings.Contains(got, "in a circle: switch 0 -> switch 1 -> switch 2 -> switch 3 -> switch 0") {
+		if got := res.Verdict.Errors[0].Error(); !strings.Contains(got, "in a circle: rack-0 -> rack-1 -> rack-2 -> rack-3 -> rack-0") {
 			t.Error(got)
 		}
 	}

@@ -158,7 +158,7 @@ func (c *Comparison) runObject(run **replay.Result) object {
 	return object{
 		{"model", r.Model},
 		{"makespan_ps", r.Clock.PS(r.Makespan)},
-		{"verdict", c.runVerdict(&r.Verdict)},
+		{"verdict", c.runVerdict(r)},
 		{"operations", r.Operations}, {"messages", r.Messages}, {"message_bytes", r.MessageBytes},
 		{"events", r.Events}, {"packets", r.Packets}, {"packet_hops", r.PacketHops}, {"windows", r.Windows},
 		{"ticks_per_ps", r.Clock.PerPS}, {"digest", digestText(r)},
@@ -177,14 +177,15 @@ func digestText(r *replay.Result) any {
 	return fmt.Sprintf("%016x", r.Digest)
 }
 
-func (c *Comparison) runVerdict(v *replay.Verdict) object {
+func (c *Comparison) runVerdict(r *replay.Result) object {
+	v := &r.Verdict
 	cycle := v.Cycle
 	if cycle == nil {
 		cycle = []int32{}
 	}
 	var errs []string
 	for _, e := range v.Errors {
-		errs = append(errs, e.Error())
+		errs = append(errs, errorText(e))
 	}
 	return object{
 		{"outcome", v.Outcome.String()},
@@ -193,6 +194,7 @@ func (c *Comparison) runVerdict(v *replay.Verdict) object {
 		{"pending", c.pendingObjects(v.Pending)},
 		{"unreceived", c.pendingObjects(v.Unreceived)},
 		{"errors", texts(errs)},
+		{"network", stallObject(r)},
 	}
 }
 

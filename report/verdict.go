@@ -1,12 +1,14 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"hybrid/graph/replay"
+	"hybrid/internal/diag"
 )
 
 // Sentence says in plain words how one run compares: what the model predicts, what
@@ -162,6 +164,7 @@ func (c *Comparison) failure(r *replay.Result) []string {
 		lines = append(lines, cycle)
 	}
 	lines = append(lines, firstErrors(v.Errors)...)
+	lines = append(lines, stallLines(r)...)
 	lines = append(lines, c.pendingLines(v.Pending, replay.Pending.String)...)
 	return append(lines, c.pendingLines(arrived(v), unreceivedText)...)
 }
@@ -220,9 +223,19 @@ func firstErrors(errs []error) []string {
 		if i == maxErrors {
 			return append(out, fmt.Sprintf("and %d more errors", len(errs)-i))
 		}
-		out = append(out, err.Error())
+		out = append(out, errorText(err))
 	}
 	return out
+}
+
+// errorText is an error in a report, whose reader knows that it is one; a finding says
+// where it was found, if that is known.
+func errorText(err error) string {
+	var d diag.Diagnostic
+	if errors.As(err, &d) && d.Pos == (diag.Pos{}) {
+		return fmt.Sprintf("%s [%s]", d.Message, d.Code)
+	}
+	return err.Error()
 }
 
 // cycleText prints a deadlock's cycle: 0 waits in send to 1, 1 waits in send to 0.

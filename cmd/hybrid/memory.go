@@ -64,7 +64,7 @@ func memoryNotes(m *des.Memory, limit int64) []string {
 	case m.QueuePairs:
 		notes = append(notes, "fewer ranks, or an algorithm in which a rank has few partners (ring, tree, bruck), needs fewer queue pairs; so do more --ranks-per-node")
 	case m.Fabric:
-		notes = append(notes, "a topology with fewer hosts needs less; it may have more than the workload has nodes")
+		notes = append(notes, fabricNote(m))
 	default:
 		notes = append(notes, "fewer ranks need less")
 	}
@@ -72,6 +72,18 @@ func memoryNotes(m *des.Memory, limit int64) []string {
 		notes = append(notes, "--max-memory "+units.FormatBytes((m.Total()/1e9+1)*1e9)+" runs it all the same")
 	}
 	return notes
+}
+
+// fabricNote says what of the network to change.
+func fabricNote(m *des.Memory) string {
+	switch {
+	case 2*m.Wires > m.Fabric:
+		return fmt.Sprintf("of the links, packets under way take %s: a shorter fabric.link.delay or a larger fabric.mtu needs less", units.ReadableBytes(m.Wires))
+	case 2*m.Memories > m.Fabric:
+		return fmt.Sprintf("packet memories of switches take %s of it: fewer fabric.switch.classes, or switches without buffer, pfc, queue, ecn and trim, need less; so does a topology with fewer hosts, of which it may have more than the workload has nodes",
+			units.ReadableBytes(m.Memories))
+	}
+	return "a topology with fewer hosts needs less; it may have more than the workload has nodes"
 }
 
 // machineMemory returns the memory that this process may use in bytes: that of the

@@ -221,51 +221,15 @@ func (p *prepared) recordPlatform() *records.Platform {
 	return out
 }
 
-// Tiers of nodes in records.
-const (
-	tierSpine = iota
-	tierFabric
-	tierRack
-	tierServer
-)
-
 // recordNodes names the nodes of a topology and gives each its tier: switches with hosts
 // are in racks, the ones furthest from hosts are spines, those between are the fabric.
 func recordNodes(topo networks.Topology) []records.Node {
-	hosts, nodes := topo.Hosts(), topo.Hosts()+topo.Switches()
-	distance := make([]int32, nodes)
-	for i := hosts; i < nodes; i++ {
-		distance[i] = -1
-	}
-	furthest := int32(0)
-	for more := true; more; {
-		more = false
-		for _, l := range topo.Links() {
-			if d := distance[l.From]; d >= 0 && distance[l.To] < 0 && d == furthest {
-				distance[l.To], more = d+1, true
-			}
-		}
-		if more {
-			furthest++
-		}
-	}
-	out := make([]records.Node, nodes)
-	var used [tierServer + 1]int32
-	for i := range out {
-		n := &out[i]
-		switch d := distance[i]; {
-		case d == 0:
-			n.Tier, n.Name = tierServer, "server-%d"
-		case d == 1:
-			n.Tier, n.Name = tierRack, "rack-%d"
-		case d == furthest:
-			n.Tier, n.Name = tierSpine, "spine-%d"
-		default:
-			n.Tier, n.Name = tierFabric, "fabric-%d"
-		}
-		n.Subtier = used[n.Tier]
-		used[n.Tier]++
-		n.Name = fmt.Sprintf(n.Name, n.Subtier)
+	tiers := networks.Tiers(topo)
+	out := make([]records.Node, len(tiers))
+	var used [networks.TierServer + 1]int32
+	for i, t := range tiers {
+		out[i] = records.Node{Name: fmt.Sprintf("%s-%d", t, used[t]), Tier: int32(t), Subtier: used[t]}
+		used[t]++
 	}
 	return out
 }

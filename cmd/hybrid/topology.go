@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -106,24 +105,10 @@ func buildTopology(name string, o *topologyOptions, list *diag.List) networks.To
 	return nil
 }
 
-// topologyNodes names the nodes as records do, but by the names of a file that gives
-// some.
-func topologyNodes(t networks.Topology) []string {
-	nodes := recordNodes(t)
-	names := make([]string, len(nodes))
-	for i := range nodes {
-		names[i] = nodes[i].Name
-		if named, ok := t.(networks.Named); ok {
-			names[i] = cmp.Or(named.Name(int32(i)), names[i])
-		}
-	}
-	return names
-}
-
 // writeDOT writes an undirected graph for Graphviz: a link and the one back are one edge.
 // Edges of another rate than the first link's are labelled with it.
 func writeDOT(w io.Writer, t networks.Topology) error {
-	links, names := t.Links(), topologyNodes(t)
+	links, names := t.Links(), networks.Names(t)
 	p := printer{w: w}
 	p.f("graph topology {\n  label=%s;\n  node [shape=box];\n", quoteDOT(t.Describe()))
 	for i, name := range names {
@@ -158,7 +143,7 @@ func writeTopologyJSON(w io.Writer, t networks.Topology) error {
 	p.f("{\"schema\": \"hybrid/topology/v1\", \"kind\": %s, \"description\": %s, \"hosts\": %d, \"switches\": %d,\n \"nodes\": [",
 		quoteJSON(t.Kind()), quoteJSON(t.Describe()), t.Hosts(), t.Switches())
 	separator := "\n"
-	for i, name := range topologyNodes(t) {
+	for i, name := range networks.Names(t) {
 		role := "switch"
 		if i < t.Hosts() {
 			role = "host"

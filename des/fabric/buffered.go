@@ -240,6 +240,7 @@ func (s *Buffered) accept(o *outlet, r *sim.Record) (class uint8, n int64, ok bo
 		class, n = s.class(&cut), s.size(cut.Size&sizeMask)
 		if why, pause = s.admit(slot, class, n, o.queues[class].bytes); why == stored {
 			s.Tally.Cuts++
+			o.lose(r, full, why, true)
 			if o.log != nil {
 				o.log[full].Cuts++
 			}
@@ -264,6 +265,7 @@ func (s *Buffered) drop(o *outlet, r *sim.Record, class uint8, why Reason) {
 	if o.log != nil {
 		o.log[class].Drops++
 	}
+	o.lose(r, class, why, false)
 	if t.Drops == 1 || r.T < t.First.At || r.T == t.First.At && o.link < t.First.Link {
 		t.First = Drop{r.T, o.link, class, why, *r}
 	}
@@ -367,24 +369,4 @@ func (s *Buffered) Marks() int64 {
 		}
 	}
 	return n
-}
-
-// Held returns an outgoing link on which packets of a class wait that came on link from,
-// or any if that is -1, because they are paused beyond a time.
-func (s *Buffered) Held(from int32, class uint8, now units.Time) (link int32, of uint8, ok bool) {
-	for i := range s.outlets {
-		o := &s.outlets[i]
-		for c := range o.queues {
-			q := &o.queues[c]
-			if q.until <= now || from >= 0 && uint8(c) != class {
-				continue
-			}
-			for r := range o.waits(uint8(c)) {
-				if from < 0 || s.inlets[r.Size>>sizeBits].Link == from {
-					return o.link, uint8(c), true
-				}
-			}
-		}
-	}
-	return 0, 0, false
 }

@@ -43,6 +43,8 @@ type queue struct {
 	bytes      int64  // in memory, with the packet that is being sent
 	until      units.Time
 	paced      units.Time // when the rate of the class lets the next packet start
+	since      units.Time // when the pause began that lasts until then
+	overtaken  units.Time // since when higher classes go before it (see outlet.passed)
 	marker
 }
 
@@ -104,6 +106,7 @@ type outlet struct {
 	counted bool   // the frame on the wire is in the books of the memory
 	sending int8   // the class of the frame on the wire; -1 none, -2 a pause frame
 	turn    int8   // the class whose turn it is
+	passed  uint8  // waiting classes that higher ones went before, one bit each
 	credit  int32  // packets that are left of it
 	slot    uint32 // of the frame on the wire
 	stored  int64  // what it occupies in memory, until its last bit has left
@@ -122,6 +125,8 @@ type outlet struct {
 	salt    uint64
 	cut     *cutter // nil where frames are stored whole
 	log     []Log   // by class, then of pause frames; nil where nobody records
+	starved Starved
+	losses  []Loss
 }
 
 // Of what comes: pause frames, and they or frames of no size.
@@ -211,6 +216,10 @@ func (o *outlet) touch(now units.Time) {
 
 // stop pauses a class, or lets it go on.
 func (o *outlet) stop(r *sim.Record) {
+	if q := &o.queues[r.Msg]; q.until <= r.T {
+		q.since = r.T
+	}
+	o.passed &^= 1 << r.Msg
 	o.queues[r.Msg].until = r.T + o.wire.PauseTime(r.PSN)
 	if o.blocked |= 1 << r.Msg; r.PSN == 0 && o.queues[r.Msg].paced <= r.T {
 		o.blocked &^= 1 << r.Msg
@@ -244,7 +253,11 @@ func (o *outlet) choose(p *Buffering, now units.Time) (class int, at units.Time)
 		}
 	}
 	if !p.Turns {
-		return bits.Len8(open) - 1, now
+		class = bits.Len8(open) - 1
+		if open&(open-1)|o.passed != 0 {
+			o.overtake(open, class, now)
+		}
+		return class, now
 	}
 	return o.take(p, open), now
 }

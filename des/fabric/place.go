@@ -123,10 +123,12 @@ func (o *outlet) widen() {
 }
 
 // between visits the frames in a part of the ring.
-func (o *outlet) between(from, to uint32) iter.Seq[*sim.Record] {
+func (o *outlet) between(from, to uint32) iter.Seq[*sim.Record] { return between(o.ring, from, to) }
+
+func between(ring []sim.Record, from, to uint32) iter.Seq[*sim.Record] {
 	return func(yield func(*sim.Record) bool) {
 		for i := from; i != to; i++ {
-			if !yield(&o.ring[i&uint32(len(o.ring)-1)]) {
+			if !yield(&ring[i&uint32(len(ring)-1)]) {
 				return
 			}
 		}

@@ -236,6 +236,9 @@ func (s *Buffered) run(w *sim.Worker, o *outlet, x uint32, end units.Time) {
 			o.first++
 			continue
 		}
+		if start := max(src[0].T, p.Free); o.passed != 0 && start < end {
+			o.overtake(1<<o.main, int(o.main), start)
+		}
 		n := o.pump(p.out.Room(), src, end, sizeMask)
 		if n == 0 {
 			return
@@ -313,6 +316,9 @@ func (s *Buffered) turn(w *sim.Worker, o *outlet, x uint32, now units.Time) uint
 		open |= 1 << o.main
 	}
 	class := bits.Len8(open) - 1
+	if open&(open-1)|o.passed != 0 {
+		o.overtake(open, class, now)
+	}
 	if class == int(o.main) {
 		s.run(w, o, x, now+1)
 		return x

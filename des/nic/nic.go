@@ -65,6 +65,8 @@ type NIC struct {
 	// Paused counts pause frames, Discarded packets behind a lost one, and Cut those that
 	// came without payload.
 	Paused, Discarded, Cut int64
+	// Taken counts the data packets and acknowledgements that came.
+	Taken int64
 }
 
 // port is an outgoing link.
@@ -76,7 +78,8 @@ type port struct {
 	queued      bool  // in the heap
 	stopped     bool  // some of until may be to come
 	until       [2]units.Time
-	log         *portLog // nil where nobody records
+	log         *portLog      // nil where nobody records
+	since       [2]units.Time // when the pauses began
 }
 
 type due struct {

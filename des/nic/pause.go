@@ -12,6 +12,9 @@ func (n *NIC) pause(r *sim.Record) {
 	until := r.T + p.wire.PauseTime(r.PSN)
 	for kind, class := range n.params.Classes {
 		if uint32(class) == r.Msg {
+			if p.until[kind] <= r.T {
+				p.since[kind] = r.T
+			}
 			p.until[kind] = until
 			if p.log != nil {
 				p.log.stops[kind].Frame(r.T, until)

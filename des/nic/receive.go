@@ -27,6 +27,7 @@ func (n *NIC) Receive(w *sim.Worker, r *sim.Record) {
 // packet accepts a data packet, which must be the next of its queue pair: the fabric
 // does not reorder the packets of a flow. What follows a lost one is discarded.
 func (n *NIC) packet(w *sim.Worker, r *sim.Record) {
+	n.Taken++
 	c := n.conn(r)
 	if r.PSN != c.expect {
 		if n.params.Lossy {
@@ -86,6 +87,7 @@ func (n *NIC) deliver(w *sim.Worker, r *sim.Record) {
 // acknowledged retires the messages that a cumulative acknowledgement covers. PSNs
 // are compared as serial numbers (RFC 1982).
 func (n *NIC) acknowledged(w *sim.Worker, r *sim.Record) {
+	n.Taken++
 	qp := &n.qps[r.QP]
 	if int32(qp.psn-1-r.PSN) < 0 {
 		w.Fail(fmt.Errorf("node %d: an acknowledgement names packet %d of queue pair %d, which has not been sent", n.node, r.PSN, r.QP))

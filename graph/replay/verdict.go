@@ -67,6 +67,9 @@ type Verdict struct {
 	// unless HasLimit is set.
 	EagerLimit int64
 	HasLimit   bool
+	// Stall says what stood still in the network; nil if nothing did, or if the engine
+	// has no network.
+	Stall *Stall
 }
 
 // OK reports whether the run finished.

@@ -30,5 +30,8 @@ func engineCodes() []Code {
 		{"W958", "nearly all memory there is",
 			"The estimate is above 80 % of what the machine has. Packets that wait in queues come on top of it.",
 			"hybrid simulate alltoall.hbp -D ranks=16000"},
+		{"E970", "the network stands still, or gets nowhere",
+			"Either pauses (PFC) have stopped each other in a circle: each port of it is paused by the switch behind it, whose memory is full of packets for the next port. Or frames are sent for ever and none arrives. The report names the ports of the circle with the class, the bytes that wait, since when, and the packet at the head, and lists queue pairs with what they wait for.",
+			"fabric: {switch: {pfc: {xoff: 40KB}}}   # on a ring whose links all carry traffic for the next one"},
 	}
 }

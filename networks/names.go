@@ -1,0 +1,71 @@
+package networks
+
+import "fmt"
+
+// Tier is the layer of a network that a node is in.
+type Tier uint8
+
+// Tiers: hosts are servers, switches with hosts are in racks, the ones furthest from hosts
+// are spines, and those between are the fabric.
+const (
+	TierSpine Tier = iota
+	TierFabric
+	TierRack
+	TierServer
+)
+
+// String returns the tier's name in the names of nodes.
+func (t Tier) String() string { return [...]string{"spine", "fabric", "rack", "server"}[t] }
+
+// Tiers returns the tier of each node: switches by how many links they are from the
+// nearest host. Switches without a way from any host are fabric.
+func Tiers(t Topology) []Tier {
+	hosts, nodes := t.Hosts(), t.Hosts()+t.Switches()
+	distance := make([]int32, nodes)
+	for i := hosts; i < nodes; i++ {
+		distance[i] = -1
+	}
+	furthest := int32(0)
+	for more := true; more; {
+		more = false
+		for _, l := range t.Links() {
+			if d := distance[l.From]; d == furthest && distance[l.To] < 0 {
+				distance[l.To], more = d+1, true
+			}
+		}
+		if more {
+			furthest++
+		}
+	}
+	out := make([]Tier, nodes)
+	for i, d := range distance {
+		switch {
+		case d == 0:
+			out[i] = TierServer
+		case d == 1:
+			out[i] = TierRack
+		case d == furthest:
+			out[i] = TierSpine
+		default:
+			out[i] = TierFabric
+		}
+	}
+	return out
+}
+
+// Names returns the name of each node: that of the file where it gives one (see [Named]),
+// else its tier and its number within it, such as rack-3.
+func Names(t Topology) []string {
+	named, _ := t.(Named)
+	tiers := Tiers(t)
+	out := make([]string, len(tiers))
+	var used [TierServer + 1]int
+	for i, tier := range tiers {
+		out[i] = fmt.Sprintf("%s-%d", tier, used[tier])
+		used[tier]++
+		if named != nil && named.Name(int32(i)) != "" {
+			out[i] = named.Name(int32(i))
+		}
+	}
+	return out
+}
