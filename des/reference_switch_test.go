@@ -19,6 +19,15 @@ type refSwitch struct {
 	ports         map[int]*refPort // by outgoing link
 	pauses, drops int64
 	marks, cuts   int64
+	first         refDrop
+}
+
+// refDrop is a packet for which there was no room.
+type refDrop struct {
+	at, link int64
+	class    uint8
+	why      fabric.Reason
+	psn      uint32
 }
 
 type refPort struct {
@@ -33,6 +42,7 @@ type refPort struct {
 	drawn   map[int]uint64
 	average map[int]*big.Int // 2^-16 bytes
 	wakes   map[int64]bool
+	deepest int64 // bytes that a packet has found
 }
 
 type refStored struct {
@@ -139,21 +149,27 @@ func (f *reference) classOf(p *refPacket) int {
 func (f *reference) enter(now int64, in int, p *refPacket) {
 	s := f.switchAt(f.links[in].To)
 	port := s.port(f.next(s.node, p), len(f.run.section.Classes))
-	if f.store(now, s, port, in, p) {
+	why := f.store(now, s, port, in, p)
+	if why == 0 {
 		return
 	}
+	class := f.classOf(p)
 	if t := f.run.section.Trim; t != nil && !p.ack && !p.cut && !s.paused[[2]int{in, f.classOf(p)}] {
 		c := *p
 		c.cut, c.size = true, min(p.size, t.Size)
-		if f.store(now, s, port, in, &c) {
+		class = f.classOf(&c)
+		if why = f.store(now, s, port, in, &c); why == 0 {
 			s.cuts++
 			return
 		}
 	}
-	s.drops++
+	d := refDrop{now, int64(port.link), uint8(class), why, uint32(p.psn)}
+	if s.drops++; s.drops == 1 || d.at == s.first.at && d.link < s.first.link {
+		s.first = d
+	}
 }
 
-func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *refPacket) bool {
+func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *refPacket) fabric.Reason {
 	sec, class := &f.run.section, f.classOf(p)
 	x := &refStored{p, in, class, max(p.size-sec.Charge.Less, sec.Charge.Least)}
 	key := [2]int{in, class}
@@ -172,15 +188,18 @@ func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *ref
 			pool = false
 		}
 		if !pool && s.spareOf(in)+x.bytes > f.run.headroomOf(int32(in)) {
-			return false
+			return fabric.HeadroomFull
 		}
 	} else {
 		var limit *queueSection
 		if limit = sec.Queue; limit == nil {
 			limit = &queueSection{}
 		}
-		if x.bytes > s.free[class] || port.bytes(class)+x.bytes > limitOf(limit.Limit, limit.Alpha, s.free[class]) {
-			return false
+		if x.bytes > s.free[class] {
+			return fabric.PoolFull
+		}
+		if port.bytes(class)+x.bytes > limitOf(limit.Limit, limit.Alpha, s.free[class]) {
+			return fabric.QueueFull
 		}
 	}
 	if pool {
@@ -195,9 +214,14 @@ func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *ref
 			f.mark(s, port, class, port.bytes(class))
 		}
 	}
+	found := int64(0)
+	for c := range sec.Classes {
+		found += port.bytes(c)
+	}
+	port.deepest = max(port.deepest, found)
 	port.queues[class] = append(port.queues[class], x)
 	f.begin(now, s, port)
-	return true
+	return 0
 }
 
 func (f *reference) marks(class int, p *refPacket) bool {
@@ -349,12 +373,7 @@ func (f *reference) release(now int64, s *refSwitch, port *refPort) {
 
 // sendPause sends a pause frame on the way back of a link, and repeats it.
 func (f *reference) sendPause(now int64, s *refSwitch, key [2]int, quanta int64) {
-	back := -1
-	for id, l := range f.links {
-		if l.From == s.node && l.To == f.links[key[0]].From {
-			back = id
-		}
-	}
+	back := f.wayBack(s, key)
 	port := s.port(back, len(f.run.section.Classes))
 	port.control = append(port.control, refPause{key[0], key[1], quanta})
 	f.begin(now, s, port)
@@ -369,6 +388,21 @@ func (f *reference) sendPause(now int64, s *refSwitch, key [2]int, quanta int64)
 			f.sendPause(at, s, key, quanta)
 		}
 	})
+}
+
+// wayBack is the link on which a switch pauses another.
+func (f *reference) wayBack(s *refSwitch, key [2]int) int {
+	// Of parallel links the one with the same place among them.
+	there, back, from := 0, []int{}, f.links[key[0]].From
+	for id, l := range f.links {
+		switch {
+		case l.From == s.node && l.To == from:
+			back = append(back, id)
+		case l.From == from && l.To == s.node && id < key[0]:
+			there++
+		}
+	}
+	return back[there]
 }
 
 // stop is the effect of a pause frame at the near end of the link it names.
