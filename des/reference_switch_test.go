@@ -306,6 +306,9 @@ func (f *reference) service(now int64, s *refSwitch, port *refPort) {
 	if len(open) == 0 {
 		return
 	}
+	if len(open) > 1 {
+		f.happened["classes compete:"] = true
+	}
 	class := open[len(open)-1]
 	if sec.Schedule != "strict" {
 		class = port.take(open, sec)
@@ -413,6 +416,7 @@ func (f *reference) stop(now int64, p *refPause) {
 		s := f.switchAt(l.From)
 		port := s.port(p.link, len(f.run.section.Classes))
 		port.until[p.class] = until
+		f.happened["a switch is paused:"] = true
 		f.begin(now, s, port)
 		return
 	}
@@ -420,6 +424,7 @@ func (f *reference) stop(now int64, p *refPause) {
 	for kind, class := range f.run.params.Classes {
 		if int(class) == p.class {
 			h.until[[2]int{p.link, kind}] = until
+			f.happened["a host is paused:"] = true
 		}
 	}
 	f.wake(now, l.From, p.link)

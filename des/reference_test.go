@@ -34,6 +34,8 @@ type reference struct {
 	waiting  int // events that do not concern the network
 	moved    int64
 	careless bool // at equal times the highest incoming link goes first: a wrong rule
+	happened map[string]bool
+	last     refEvent
 }
 
 type refEvent struct {
@@ -105,7 +107,7 @@ func referAll(j Job) (*reference, uint64, []int64) {
 func newReference(j Job) *reference {
 	r := &run{job: &j, placement: j.Placement}
 	r.check(new(diag.List))
-	f := &reference{run: r, links: j.Topology.Links(), switches: map[int32]*refSwitch{}}
+	f := &reference{run: r, links: j.Topology.Links(), switches: map[int32]*refSwitch{}, happened: map[string]bool{}}
 	f.free, f.count, f.close = make([]int64, len(f.links)), make([]int64, len(f.links)), make([]bool, len(f.links))
 	for _, id := range r.close {
 		f.close[id] = true
@@ -130,8 +132,15 @@ func (f *reference) simulate() (d uint64, finish []int64) {
 	for f.queue.Len() > 0 && !f.stuck() {
 		e := heap.Pop(&f.queue).(refEvent)
 		f.now, f.round = e.t, e.round
+		if e.class == 0 && f.last.class == 0 && e.t == f.last.t && e.a < 1<<40 && f.links[e.a].To == f.links[f.last.a].To {
+			f.happened["frames arrive together:"] = true
+		}
+		if e.class != 0 || e.a < 1<<40 {
+			f.last = e
+		}
 		if e.class >= 2 {
 			f.waiting--
+			f.moved = e.t
 		}
 		e.do()
 	}
@@ -152,7 +161,7 @@ func (f *reference) pushRound(t int64, round, class int, a, b, order int64, do f
 		f.waiting++
 	}
 	if f.careless && class == 0 && a < int64(len(f.links)) {
-		a = int64(len(f.links)) - a
+		a = int64(len(f.links)) - 1 - a
 	}
 	heap.Push(&f.queue, refEvent{t, round, class, a, b, order, do})
 }
