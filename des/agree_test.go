@@ -149,7 +149,11 @@ func plainResult(t *testing.T, j Job) *replay.Result {
 }
 
 func TestSameResultHoweverRun(t *testing.T) {
-	for number := range uint64(150) {
+	cases := uint64(150)
+	if testing.Short() {
+		cases = 30
+	}
+	for number := range cases {
 		c, j := newCase(t, number+5000)
 		howeverRun(t, j, number, c.String())
 	}
