@@ -168,6 +168,42 @@ func TestTiesMatter(t *testing.T) {
 	}
 }
 
+// Pauses that have stopped each other in a circle end the run when nothing else is going on
+// any more, so that when they are noticed is of no consequence: here a rank goes on
+// computing, in steps of 7,001 ps, for longer than the network is given to move again.
+func TestStandstillHoweverRun(t *testing.T) {
+	b := newBuilder(t, 5)
+	for i := range 4 {
+		r := b.Rank(i, true)
+		b.send(r, int64(i+2)%4, 0, 400_000, 0)
+		b.recv(r, int64(i+2)%4, 0, 400_000)
+		r.Done()
+	}
+	r := b.Rank(4, true)
+	waits := b.recv(r, 0, 1, 8) // so that it is not done ahead
+	var on []int32
+	for range 40_000 {
+		on = []int32{b.compute(r, 7_001, 0, on...)}
+	}
+	b.compute(r, 1, 0, waits)
+	r.Done()
+	j := job(t, b.graph(), switched(t, "star", link400, "pfc: {xoff: 40KB, xon: 20KB}"), 1)
+	j.Topology = circleTopology{5}
+	f, digest, finish := referAll(j)
+	for _, window := range []int64{0, 250_000, 100_000, 70_000} {
+		for _, threads := range []int{1, 2, 3} {
+			j.Threads, j.Window, j.ShuffleSeed = threads, window, uint64(threads)
+			res := simulate(t, j)
+			if res.Verdict.Outcome != replay.Failed || !strings.Contains(fmt.Sprint(res.Verdict.Errors), "in a circle") {
+				t.Fatalf("%+v", res.Verdict)
+			}
+			if res.Digest != digest || res.PacketHops != f.hops || !cmp.Equal(finishes(res), finish) || res.Makespan != 40_000*7_001 {
+				t.Errorf("windows of %d ps, %d threads: %x, %d packet-hops, %v; the reference has %x, %d, %v", window, threads, res.Digest, res.PacketHops, finishes(res), digest, f.hops, finish)
+			}
+		}
+	}
+}
+
 // plainDigest is what of a result does not name places in the program's text.
 func plainDigest(res *replay.Result) string {
 	return fmt.Sprintf("%x, %d packet-hops, %v, %v", res.Digest, res.PacketHops, finishes(res), res.Notes)
