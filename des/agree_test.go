@@ -149,12 +149,9 @@ func plainResult(t *testing.T, j Job) *replay.Result {
 }
 
 func TestSameResultHoweverRun(t *testing.T) {
-	cases := uint64(150)
-	if testing.Short() {
-		cases = 30
-	}
-	for number := range cases {
-		c, j := newCase(t, number+5000)
+	first, end, _ := casesToRun(5000, 5150, 30)
+	for number := first; number < end; number++ {
+		c, j := newCase(t, number)
 		howeverRun(t, j, number, c.String())
 	}
 }

@@ -2,7 +2,6 @@ package des
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -70,13 +69,7 @@ func agreement(t *testing.T, j Job) (diff string, happened []string) {
 // marked and held. What the cases are about is counted: a kind of case that is hardly ever
 // met would prove nothing.
 func TestAgreesWithReference(t *testing.T) {
-	first, end := uint64(0), uint64(1000)
-	if testing.Short() {
-		end = 100
-	}
-	if n, _ := fmt.Sscanf(os.Getenv("HYBRID_CASE"), "%d-%d", &first, &end); n == 1 { // one again, or others: 1000-20000
-		end = first + 1
-	}
+	first, end, usual := casesToRun(0, 1000, 100)
 	count := map[string]int{}
 	for number := first; number < end; number++ {
 		c, j := newCase(t, number)
@@ -96,7 +89,7 @@ func TestAgreesWithReference(t *testing.T) {
 		}
 	}
 	t.Logf("what the cases are about: %v", count)
-	if first > 0 || end < 1000 {
+	if !usual {
 		return
 	}
 	for _, label := range covered() {

@@ -131,6 +131,19 @@ func (c *smallCase) String() string {
 		"topology: %s\nfabric:\n  link: %s\n%s\n%s", c.number, c.number, c.workload, c.ranks, c.perNode, strings.Join(c.labels, ", "), c.topology, c.link, c.more(), c.wiring)
 }
 
+// casesToRun are the numbers of the cases that a test is to run: HYBRID_CASE=7 or
+// HYBRID_CASE=1000-20000 asks for others than usual.
+func casesToRun(first, end, short uint64) (from, to uint64, usual bool) {
+	if testing.Short() {
+		end = first + short
+	}
+	n, _ := fmt.Sscanf(os.Getenv("HYBRID_CASE"), "%d-%d", &first, &end)
+	if n == 1 {
+		end = first + 1
+	}
+	return first, end, n == 0 && !testing.Short()
+}
+
 // caseTopology is a small network of one of the kinds.
 type caseTopology struct {
 	label, yaml string
@@ -255,7 +268,7 @@ func drawSwitches(c *smallCase, r *rand.Rand) {
 }
 
 func drawRanks(c *smallCase, r *rand.Rand) {
-	c.perNode = 1 + r.IntN(3)
+	c.perNode = pick(r, 1, 1, 2, 3)
 	c.ranks = 2 + r.IntN(min(12, c.hosts*c.perNode)-1)
 	if c.perNode > 1 {
 		c.label("several ranks on a node")
@@ -336,7 +349,7 @@ func randomBursts(t *testing.T, r *rand.Rand, ranks int) *graph.Graph {
 }
 
 func drawScaleUp(c *smallCase, r *rand.Rand) {
-	if r.IntN(4) > 0 {
+	if r.IntN(5) > 0 {
 		return
 	}
 	c.label("scale-up groups")

@@ -131,6 +131,28 @@ func TestIncastsOfNS3(t *testing.T) {
 	}
 }
 
+// Ten packets of 4,048 B over 400, 100 and 200 Gbit/s and 1 us each, in ns-3's whole
+// nanoseconds: 80, 323 and 161 ns a packet, 1, 4 and 2 ns for an acknowledgement of 60 B. 80
+// + 10 * 323 + 161 + 3,000 ns until all are there, 3,007 ns for the acknowledgement.
+func TestDifferentRatesOfNS3(t *testing.T) {
+	var p path
+	link := func(from, to int32, ps, bytes int64) {
+		p.links = append(p.links, networks.Link{From: from, To: to, PerByte: units.NewRat(ps, bytes), Delay: 1_000_000})
+	}
+	link(0, 2, 80_000, 4048)
+	link(1, 3, 2_000, 60)
+	link(2, 3, 323_000, 4048)
+	link(2, 0, 1_000, 60)
+	link(3, 1, 161_000, 4048)
+	link(3, 2, 4_000, 60)
+	j := job(t, one(t, 2, 40_000), network(t, "star", link400, "  wire: ns3\n  mtu: 4000B\nnic: {transport: roce}"), 1)
+	j.Topology = p
+	res := finished(t, j)
+	if got := res.Clock.PS(res.Makespan); got != 9_478_000 || !res.Clock.Exact {
+		t.Errorf("acknowledged at %d, want 9478000", got)
+	}
+}
+
 // Over three links of any rates and delays the last bit is there after all delays and the
 // longest chain of serializations: over all 1 <= k1 <= k2 <= n, the packets up to k1 on the
 // first link, k1 to k2 on the second, k2 to n on the third. For equal packets that is one
