@@ -102,7 +102,7 @@ func (r *run) moving() error {
 		p.hops, p.at = hops, r.kernel.Reached
 		return nil
 	}
-	if r.kernel.Reached-p.at < p.patience || r.buffering.Quanta == 0 {
+	if r.kernel.Reached-p.at < p.patience || r.buffering.Quanta == 0 || r.working() {
 		return nil
 	}
 	if way := r.circle(); way != nil {

@@ -20,6 +20,15 @@ type refSwitch struct {
 	pauses, drops int64
 	through       int64
 	marks, cuts   int64
+	first         refDrop
+}
+
+// refDrop is a packet for which there was no room.
+type refDrop struct {
+	at, link int64
+	class    uint8
+	why      fabric.Reason
+	psn      uint32
 }
 
 type refPort struct {
@@ -37,6 +46,7 @@ type refPort struct {
 	parts   map[*refStored]bool // not whole yet
 	heads   []*refStored        // that may go on now
 	paced   map[int]int64       // by class
+	deepest int64               // bytes that a packet has found
 }
 
 type refStored struct {
@@ -150,21 +160,27 @@ func (f *reference) classOf(p *refPacket) int {
 func (f *reference) enter(now int64, in int, p *refPacket) {
 	s := f.switchAt(f.links[in].To)
 	port := s.port(f.next(s.node, p), len(f.run.section.Classes))
-	if f.store(now, s, port, in, p) {
+	why := f.store(now, s, port, in, p)
+	if why == 0 {
 		return
 	}
+	class := f.classOf(p)
 	if t := f.run.section.Trim; t != nil && !p.ack && !p.cut && !s.paused[[2]int{in, f.classOf(p)}] {
 		c := *p
 		c.cut, c.stay, c.size = true, true, min(p.size, t.Size)
-		if f.store(now, s, port, in, &c) {
+		class = f.classOf(&c)
+		if why = f.store(now, s, port, in, &c); why == 0 {
 			s.cuts++
 			return
 		}
 	}
-	s.drops++
+	d := refDrop{now, int64(port.link), uint8(class), why, uint32(p.psn)}
+	if s.drops++; s.drops == 1 || d.at == s.first.at && d.link < s.first.link {
+		s.first = d
+	}
 }
 
-func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *refPacket) bool {
+func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *refPacket) fabric.Reason {
 	sec, class := &f.run.section, f.classOf(p)
 	x := &refStored{p, in, class, max(p.size-sec.Charge.Less, sec.Charge.Least), p.tail}
 	key := [2]int{in, class}
@@ -183,15 +199,18 @@ func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *ref
 			pool = false
 		}
 		if !pool && s.spareOf(in)+x.bytes > f.run.headroomOf(int32(in)) {
-			return false
+			return fabric.HeadroomFull
 		}
 	} else {
 		var limit *queueSection
 		if limit = sec.Queue; limit == nil {
 			limit = &queueSection{}
 		}
-		if x.bytes > s.free[class] || port.bytes(class)+x.bytes > limitOf(limit.Limit, limit.Alpha, s.free[class]) {
-			return false
+		if x.bytes > s.free[class] {
+			return fabric.PoolFull
+		}
+		if port.bytes(class)+x.bytes > limitOf(limit.Limit, limit.Alpha, s.free[class]) {
+			return fabric.QueueFull
 		}
 	}
 	if pool {
@@ -206,13 +225,18 @@ func (f *reference) store(now int64, s *refSwitch, port *refPort, in int, p *ref
 			f.mark(s, port, class, port.bytes(class))
 		}
 	}
+	found := int64(0)
+	for c := range sec.Classes {
+		found += port.bytes(c)
+	}
+	port.deepest = max(port.deepest, found)
 	if x.tail > now {
 		f.part(now, s, port, x)
-		return true
+		return 0
 	}
 	port.queues[class] = append(port.queues[class], x)
 	f.begin(now, s, port)
-	return true
+	return 0
 }
 
 func (f *reference) marks(class int, p *refPacket) bool {
@@ -300,6 +324,9 @@ func (f *reference) service(now int64, s *refSwitch, port *refPort) {
 		return
 	}
 	port.heads = nil
+	if len(open) > 1 {
+		f.happened["classes compete:"] = true
+	}
 	class := open[len(open)-1]
 	if sec.Schedule != "strict" {
 		class = port.take(open, sec)
@@ -376,12 +403,7 @@ func (f *reference) release(now int64, s *refSwitch, port *refPort) {
 
 // sendPause sends a pause frame on the way back of a link, and repeats it.
 func (f *reference) sendPause(now int64, s *refSwitch, key [2]int, quanta int64) {
-	back := -1
-	for id, l := range f.links {
-		if l.From == s.node && l.To == f.links[key[0]].From {
-			back = id
-		}
-	}
+	back := f.wayBack(s, key)
 	port := s.port(back, len(f.run.section.Classes))
 	port.control = append(port.control, refPause{key[0], key[1], quanta})
 	f.begin(now, s, port)
@@ -398,6 +420,21 @@ func (f *reference) sendPause(now int64, s *refSwitch, key [2]int, quanta int64)
 	})
 }
 
+// wayBack is the link on which a switch pauses another.
+func (f *reference) wayBack(s *refSwitch, key [2]int) int {
+	// Of parallel links the one with the same place among them.
+	there, back, from := 0, []int{}, f.links[key[0]].From
+	for id, l := range f.links {
+		switch {
+		case l.From == s.node && l.To == from:
+			back = append(back, id)
+		case l.From == from && l.To == s.node && id < key[0]:
+			there++
+		}
+	}
+	return back[there]
+}
+
 // stop is the effect of a pause frame at the near end of the link it names.
 func (f *reference) stop(now int64, p *refPause) {
 	l := f.links[p.link]
@@ -406,6 +443,7 @@ func (f *reference) stop(now int64, p *refPause) {
 		s := f.switchAt(l.From)
 		port := s.port(p.link, len(f.run.section.Classes))
 		port.until[p.class] = until
+		f.happened["a switch is paused:"] = true
 		f.begin(now, s, port)
 		return
 	}
@@ -413,6 +451,7 @@ func (f *reference) stop(now int64, p *refPause) {
 	for kind, class := range f.run.params.Classes {
 		if int(class) == p.class {
 			h.until[[2]int{p.link, kind}] = until
+			f.happened["a host is paused:"] = true
 		}
 	}
 	f.wake(now, l.From, p.link)

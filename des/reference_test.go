@@ -18,6 +18,7 @@ import (
 // shares with the engine what both take from outside (cursor, matcher, equal sharing,
 // flow hash, parsed parameters), and none of its mechanics.
 type reference struct {
+	poll     func(*reference)
 	run      *run // parameters only
 	queue    refQueue
 	links    []networks.Link
@@ -31,6 +32,11 @@ type reference struct {
 	hops     int64
 	now      int64
 	round    int // of the event at hand
+	waiting  int // events that do not concern the network
+	moved    int64
+	careless bool // at equal times the highest incoming link goes first: a wrong rule
+	happened map[string]bool
+	last     refEvent
 }
 
 type refEvent struct {
@@ -101,9 +107,16 @@ func referAll(j Job) (*reference, uint64, []int64) { return referWatched(j, nil)
 
 // referWatched is referAll and lets poll look at the reference after each event.
 func referWatched(j Job, poll func(*reference)) (*reference, uint64, []int64) {
+	f := newReference(j)
+	f.poll = poll
+	d, finish := f.simulate()
+	return f, d, finish
+}
+
+func newReference(j Job) *reference {
 	r := &run{job: &j, placement: j.Placement}
 	r.check(new(diag.List))
-	f := &reference{run: r, links: j.Topology.Links(), switches: map[int32]*refSwitch{}}
+	f := &reference{run: r, links: j.Topology.Links(), switches: map[int32]*refSwitch{}, happened: map[string]bool{}}
 	f.free, f.count, f.close = make([]int64, len(f.links)), make([]int64, len(f.links)), make([]bool, len(f.links))
 	for _, id := range r.close {
 		f.close[id] = true
@@ -121,21 +134,34 @@ func referWatched(j Job, poll func(*reference)) (*reference, uint64, []int64) {
 		k.cpu.Collected = j.Family == "collected"
 		f.push(0, 3, int64(i), 0, 0, func() { f.follow(0, k, k.cursor.Start(0, nil)) })
 	}
-	for f.queue.Len() > 0 {
+	return f
+}
+
+func (f *reference) simulate() (d uint64, finish []int64) {
+	for f.queue.Len() > 0 && !f.stuck() {
 		e := heap.Pop(&f.queue).(refEvent)
 		f.now, f.round = e.t, e.round
+		if e.class == 0 && f.last.class == 0 && e.t == f.last.t && e.a < 1<<40 && f.links[e.a].To == f.links[f.last.a].To {
+			f.happened["frames arrive together:"] = true
+		}
+		if e.class != 0 || e.a < 1<<40 {
+			f.last = e
+		}
+		if e.class >= 2 {
+			f.waiting--
+			f.moved = e.t
+		}
 		e.do()
-		if poll != nil {
-			poll(f)
+		if f.poll != nil {
+			f.poll(f)
 		}
 	}
-	var d uint64
-	finish := make([]int64, len(f.ranks))
+	finish = make([]int64, len(f.ranks))
 	for i := range f.ranks {
 		d = digest(d, f.ranks[i].digest)
 		finish[i] = f.ranks[i].end
 	}
-	return f, d, finish
+	return d, finish
 }
 
 func (f *reference) push(t int64, class int, a, b, order int64, do func()) {
@@ -143,7 +169,19 @@ func (f *reference) push(t int64, class int, a, b, order int64, do func()) {
 }
 
 func (f *reference) pushRound(t int64, round, class int, a, b, order int64, do func()) {
+	if class >= 2 {
+		f.waiting++
+	}
+	if f.careless && class == 0 && a < int64(len(f.links)) {
+		a = int64(len(f.links)) - 1 - a
+	}
 	heap.Push(&f.queue, refEvent{t, round, class, a, b, order, do})
+}
+
+// stuck reports that pauses alone are left, which are repeated for ever: every one has
+// had the time to end, and no packet has moved.
+func (f *reference) stuck() bool {
+	return f.run.buffering != nil && f.run.buffering.Quanta > 0 && f.waiting == 0 && f.now-f.moved > 2*f.run.still.patience
 }
 
 // roundAt returns the round of time t in which a host or switch does what it now knows it
@@ -158,6 +196,9 @@ func (f *reference) roundAt(t int64) int {
 func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 	l := f.links[link]
 	f.hops++
+	if p.pause == nil {
+		f.moved = now
+	}
 	start := max(now, f.free[link])
 	f.free[link] = start + f.run.clock.Span(l.PerByte, p.size)
 	at, round := f.free[link]+f.run.clock.Ticks(l.Delay), 0

@@ -267,6 +267,10 @@ func (r *run) checkPauses(id int32, list *diag.List) bool {
 		return false
 	}
 	pause := r.clock.Span(l.PerByte, int64(b.Quanta)*64)
+	if pause == 0 {
+		list.Errorf("E956", positionOf(n, "fabric", "switch", "pfc"), "pauses have no length on the link from %s, which takes no time for a bit", r.linkName(id))
+		return false
+	}
 	wait := r.clock.Ticks(l.Delay) + r.clock.Span(l.PerByte, 2*(r.largest()+fabric.MaxClasses*b.Frame))
 	if pause < wait {
 		list.Errorf("E956", positionOf(n, "fabric", "switch", "pfc"), "a pause of %d quanta ends %s before its repetition arrives, from %s", b.Quanta,

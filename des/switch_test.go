@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"hybrid/des/fabric"
 	"hybrid/graph/replay"
 	"hybrid/internal/diag"
 )
@@ -86,49 +85,6 @@ func randomSwitchJob(t *testing.T, seed uint64) (Job, string) {
 	return j, keys
 }
 
-// The engine and the reference agree on every operation's end, every rank's finish, the
-// packets on links, and all that switches count, with bounded buffers, classes, pauses,
-// marks, cuts and drops.
-func TestSwitchesAgreeWithReference(t *testing.T) {
-	var sum [5]int64
-	outcomes := map[replay.Outcome]int{}
-	for seed := range uint64(500) {
-		j, keys := randomSwitchJob(t, seed)
-		f, digest, finish := referAll(j)
-		r, res := runSwitches(t, j)
-		outcomes[res.Verdict.Outcome]++
-		if diff := cmp.Diff(finish, finishes(res)); diff != "" {
-			t.Errorf("finish of ranks (-reference +engine):\n%s", diff)
-		}
-		if res.Digest != digest || res.PacketHops != f.hops {
-			t.Errorf("digest %x and %d packet-hops, the reference has %x and %d", res.Digest, res.PacketHops, digest, f.hops)
-		}
-		var got, want [5]int64
-		for _, s := range r.buffered {
-			if d := &s.Tally; d.Drops > 0 && d.First.Reason == fabric.HeadroomFull && !strings.Contains(keys, "headroom") {
-				t.Errorf("the headroom of a link does not suffice: %+v", d.First)
-			}
-			got = add(got, [5]int64{s.Tally.Pauses, s.Tally.Drops, s.Tally.Cuts, s.Marks()})
-		}
-		for _, s := range f.switches {
-			want = add(want, [5]int64{s.pauses, s.drops, s.cuts, s.marks})
-		}
-		if got != want {
-			t.Errorf("pauses, drops, cuts, marks: %v, the reference has %v", got, want)
-		}
-		if t.Failed() {
-			t.Fatalf("case %d: %s", seed, keys)
-		}
-		sum = add(sum, got)
-	}
-	t.Logf("outcomes %v; pauses, drops, cuts, marks %v", outcomes, sum)
-	for _, n := range sum[:4] {
-		if n < 100 {
-			t.Errorf("too few of something: %v", sum)
-		}
-	}
-}
-
 // runSwitches simulates and returns the run with its switches.
 func runSwitches(t *testing.T, j Job) (*run, *replay.Result) {
 	t.Helper()
@@ -137,20 +93,6 @@ func runSwitches(t *testing.T, j Job) (*run, *replay.Result) {
 		t.Fatal(err)
 	}
 	return r, res
-}
-
-func add(a, b [5]int64) [5]int64 {
-	for i := range a {
-		a[i] += b[i]
-	}
-	return a
-}
-
-func TestSameSwitchesHoweverRun(t *testing.T) {
-	for seed := range uint64(80) {
-		j, keys := randomSwitchJob(t, seed)
-		howeverRun(t, j, seed, fmt.Sprintf("case %d\n%s\n", seed, keys))
-	}
 }
 
 // A switch with a packet memory that nothing fills does what one without does.
