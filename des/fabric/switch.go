@@ -71,8 +71,12 @@ func (s *Switch) receive(w *sim.Worker) units.Time {
 			slot := word<<6 + bits.TrailingZeros64(set)
 			c := s.in.At(slot)
 			for part := c.Take(w.End); len(part) > 0; part = c.Take(w.End) {
-				for i := range part {
-					s.forward(&part[i])
+				if s.plain() {
+					s.spread(part)
+				} else {
+					for i := range part {
+						s.forward(&part[i])
+					}
 				}
 				w.Events += int64(len(part))
 			}
