@@ -24,7 +24,7 @@ const (
 	bytesIdleLink  = 270
 	bytesUsedLink  = 1500
 	bytesRank      = 4800
-	bytesRoute     = 4
+	bytesRoutes    = 512 // of the routing table, for a link in use
 	bytesQueuePair = 900
 	bytesProcess   = 10 << 20
 	shareLive      = 125
@@ -46,9 +46,7 @@ func EstimateMemory(job *Job) Memory {
 	m := Memory{Links: int64(len(topo.Links())), RankCount: int64(job.Graph.Ranks), Pairs: estimatePairs(job.Graph, job.Placement)}
 	used := min(m.Links, longestPath*min(m.Pairs, m.Links))
 	m.Fabric = m.Links*bytesIdleLink + used*bytesUsedLink
-	if routes := int64(topo.Hosts()) * int64(topo.Switches()); routes <= fabric.MaxRoutes {
-		m.Fabric += routes * bytesRoute
-	}
+	m.Fabric += min(fabric.RouteBytes(topo), used*bytesRoutes)
 	m.Ranks = m.RankCount * bytesRank
 	m.QueuePairs = m.Pairs * bytesQueuePair
 	return m

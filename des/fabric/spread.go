@@ -3,7 +3,7 @@ package fabric
 import "hybrid/des/sim"
 
 // plain says that a packet's port depends on its flow alone and is in the routing table.
-func (s *Switch) plain() bool { return s.routes != nil }
+func (s *Switch) plain() bool { return s.table.blocks != nil }
 
 // spread is forward for the packets of a link, which mostly are several of one flow.
 func (s *Switch) spread(part []sim.Record) {
@@ -13,7 +13,7 @@ func (s *Switch) spread(part []sim.Record) {
 		r := &part[i]
 		if p == nil || r.Dst != dst || r.Src<<8 != src || r.QP != qp {
 			dst, src, qp = r.Dst, r.Src<<8, r.QP
-			e := s.routes[dst&sim.NodeMask]
+			e := s.route(dst & sim.NodeMask)
 			at := int32(e.first)
 			if e.n > 1 {
 				at += Choose(FlowHash(r)^s.salt, int32(e.n))
