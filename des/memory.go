@@ -26,7 +26,7 @@ type Memory struct {
 const (
 	bytesIdleLink  = 270
 	bytesRank      = 4800
-	bytesRoute     = 4
+	bytesRoutes    = 512 // of the routing table, for a link in use
 	bytesQueuePair = 900
 	bytesProcess   = 10 << 20
 	shareLive      = 125
@@ -50,9 +50,7 @@ func EstimateMemory(job *Job) Memory {
 		m.Memories = switchPorts(topo)*(fabric.PortBytes(classes)-fabric.PortBytes(0)) + used*fabric.RingBytes(1)
 	}
 	m.Fabric = m.Links*bytesIdleLink + m.Wires + m.Memories + used*fabric.RingBytes(queue)
-	if routes := int64(topo.Hosts()) * int64(topo.Switches()); routes <= fabric.MaxRoutes {
-		m.Fabric += routes * bytesRoute
-	}
+	m.Fabric += min(fabric.RouteBytes(topo), used*bytesRoutes)
 	m.Ranks = m.RankCount * bytesRank
 	m.QueuePairs = m.Pairs * bytesQueuePair
 	return m

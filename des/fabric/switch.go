@@ -8,24 +8,17 @@ import (
 	"hybrid/networks"
 )
 
-// MaxRoutes bounds the entries of all routing tables of a run together; larger
-// fabrics ask the topology for each packet.
-const MaxRoutes = 1 << 22
-
 // Switch is an output-queued, store-and-forward switch.
 type Switch struct {
-	in     *sim.Inputs
-	ports  []port
-	busy   []uint64 // ports with queued packets, one bit each
-	node   int32
-	first  int32   // the link of port 0
-	routes []route // by host, or nil
-	topo   networks.Topology
-	salt   uint64
+	in    *sim.Inputs
+	ports []port
+	busy  []uint64 // ports with queued packets, one bit each
+	node  int32
+	first int32 // the link of port 0
+	table routes
+	topo  networks.Topology
+	salt  uint64
 }
-
-// route is a set of equal-cost ports, numbered within the switch.
-type route struct{ first, n uint16 }
 
 // NewSwitch returns the switch at a node with the wires of its links, whose numbers
 // start at first. The seed decides, together with the node, how flows are spread.
@@ -35,13 +28,7 @@ func NewSwitch(topo networks.Topology, node, first int32, wires []Wire, in *sim.
 	for i := range wires {
 		s.ports[i].wire = wires[i]
 	}
-	if topo.Hosts()*topo.Switches() <= MaxRoutes && len(wires) < 1<<16 {
-		s.routes = make([]route, topo.Hosts())
-		for h := range s.routes {
-			first, n := topo.Next(node, int32(h))
-			s.routes[h] = route{uint16(first - s.first), uint16(n)}
-		}
-	}
+	s.table = newRoutes(topo, len(wires))
 	return s
 }
 
@@ -71,8 +58,12 @@ func (s *Switch) receive(w *sim.Worker) units.Time {
 			slot := word<<6 + bits.TrailingZeros64(set)
 			c := s.in.At(slot)
 			for part := c.Take(w.End); len(part) > 0; part = c.Take(w.End) {
-				for i := range part {
-					s.forward(&part[i])
+				if s.plain() {
+					s.spread(part)
+				} else {
+					for i := range part {
+						s.forward(&part[i])
+					}
 				}
 				w.Events += int64(len(part))
 			}
@@ -106,8 +97,8 @@ func (s *Switch) output(r *sim.Record) int32 {
 
 // candidates returns the ports that lead to a packet's target on shortest ways.
 func (s *Switch) candidates(r *sim.Record) choices {
-	if s.routes != nil {
-		e := s.routes[r.To()]
+	if s.table.blocks != nil {
+		e := s.route(r.Dst & sim.NodeMask)
 		return choices{int32(e.first), int32(e.n)}
 	}
 	first, n := s.topo.Next(s.node, r.To())
