@@ -106,13 +106,19 @@ func (w *Wire) Send(k *sim.Worker, r *sim.Record, start units.Time) units.Time {
 // incoming link), without bound and without loss.
 type port struct {
 	wire    Wire
+	longest units.Time // that a packet had to wait
+	jumbled bool       // the records from fresh on are not in order yet
+	coming  uint16     // see outlet
+
+	// What each arrival needs, in a cache line.
 	ring    []sim.Record // a power of two
 	head    uint32
 	tail    uint32
 	fresh   uint32     // the first record of this visit
+	first   uint32     // see outlet
 	last    units.Time // of the newest record
-	longest units.Time // that a packet had to wait
-	jumbled bool       // the records from fresh on are not in order yet
+	from    uint64     // see outlet
+	expects int64      // see outlet
 }
 
 const firstRing = 16
