@@ -96,7 +96,7 @@ func (o *outlet) widen() {
 			live++
 		}
 	}
-	size := max(firstRing, len(o.ring))
+	size := max(firstRing, len(o.ring)) // for now it has its own
 	if 4*int(live) > 3*size {
 		size *= 2
 	}
