@@ -63,7 +63,8 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 	queues := make([]queue, len(wires)*len(b.Classes))
 	for i := range s.outlets {
 		s.outlets[i] = outlet{port: port{wire: wires[i]}, queues: queues[i*len(b.Classes):][:len(b.Classes):len(b.Classes)], sending: idle,
-			link: first + int32(i), turn: int8(len(b.Classes) - 2), main: s.bulk(), ready: units.Never, salt: PortSalt(b.Seed, node, int32(i))}
+			link: first + int32(i), turn: int8(len(b.Classes) - 2), main: s.bulk(), rings: &s.rings, at: int32(i),
+			ready: units.Never, salt: PortSalt(b.Seed, node, int32(i))}
 	}
 	s.order.reset(len(wires)) // between sweeps nothing is due
 	return s
@@ -72,6 +73,7 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 // Step implements [sim.Process]. Outlets that have nothing to do with each other in a
 // window run through it one by one; the others together, in order of time.
 func (s *Buffered) Step(w *sim.Worker) units.Time {
+	s.borrow(w, len(s.outlets))
 	next := s.receive(w)
 	s.split(w)
 	if s.Shuffle != 0 {
@@ -87,6 +89,7 @@ func (s *Buffered) Step(w *sim.Worker) units.Time {
 				s.alone(w, o)
 			}
 			t := o.rest()
+			o.own(&s.rings)
 			if o.main == none && o.waiting == 0 {
 				o.main = s.bulk()
 			}

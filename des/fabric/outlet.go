@@ -118,10 +118,12 @@ type outlet struct {
 	paused  int64 // times
 	dropped int64 // packets
 	salt    uint64
+	rings   *rings
+	at      int32           // its number within the switch
 	_       [outletPad]byte // to whole cache lines
 }
 
-const outletPad = 56
+const outletPad = 40
 
 // Of what comes: pause frames, and they or frames of no size.
 const (
