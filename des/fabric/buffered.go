@@ -53,7 +53,7 @@ type Drop struct {
 func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires []Wire, inlets []Inlet, pools []int64, in *sim.Inputs) *Buffered {
 	s := &Buffered{Switch: *NewSwitch(topo, node, first, wires, in, b.Seed), outlets: make([]outlet, len(wires)), touched: make([]uint64, (len(inlets)+63)/64)}
 	s.ports, s.joint = nil, make([]uint64, len(s.busy))
-	s.memory = memory{Buffering: b, inlets: make([]inlet, len(inlets))}
+	s.memory = newMemory(b, len(inlets))
 	for i := range inlets {
 		s.inlets[i].Inlet = inlets[i]
 	}
@@ -63,9 +63,11 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 		s.bits[kind] = 1 << (class % MaxClasses)
 	}
 	s.bits[Pause] = special | pauses
+	queues := make([]queue, len(wires)*len(b.Classes))
 	for i := range s.outlets {
-		s.outlets[i] = outlet{port: port{wire: wires[i]}, queues: make([]queue, len(b.Classes)), sending: idle,
-			link: first + int32(i), turn: int8(len(b.Classes) - 2), main: s.bulk(), ready: units.Never, salt: PortSalt(b.Seed, node, int32(i))}
+		s.outlets[i] = outlet{port: port{wire: wires[i]}, queues: queues[i*len(b.Classes):][:len(b.Classes):len(b.Classes)], sending: idle,
+			link: first + int32(i), turn: int8(len(b.Classes) - 2), main: s.bulk(), rings: &s.rings, at: int32(i),
+			ready: units.Never, salt: PortSalt(b.Seed, node, int32(i))}
 	}
 	s.cutThrough()
 	s.order.reset(len(wires)) // between sweeps nothing is due
@@ -75,6 +77,7 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 // Step implements [sim.Process]. Outlets that have nothing to do with each other in a
 // window run through it one by one; the others together, in order of time.
 func (s *Buffered) Step(w *sim.Worker) units.Time {
+	s.borrow(w, len(s.outlets))
 	next := s.receive(w)
 	s.split(w)
 	if s.Shuffle != 0 {
@@ -90,6 +93,7 @@ func (s *Buffered) Step(w *sim.Worker) units.Time {
 				s.alone(w, o)
 			}
 			t := o.rest()
+			o.own(&s.rings)
 			if o.main == none && o.waiting == 0 {
 				o.main = s.bulk()
 			}
@@ -187,12 +191,12 @@ func (s *Buffered) forward(part []sim.Record, slot uint32) {
 		o.expects += n
 	}
 	if all &= 1<<MaxClasses - 1; all&(all-1) == 0 {
-		s.expect(int(slot), uint8(bits.TrailingZeros16(all|1<<MaxClasses)), sum)
+		s.expect(slot, uint8(bits.TrailingZeros16(all|1<<MaxClasses)), sum)
 		return
 	}
 	for i := range part {
 		if r := &part[i]; r.Kind() != Pause {
-			s.expect(int(slot), s.class(r), s.size(r.Size)+1)
+			s.expect(slot, s.class(r), s.size(r.Size)+1)
 		}
 	}
 }
@@ -273,7 +277,7 @@ func (s *Buffered) drop(o *outlet, r *sim.Record, class uint8, why Reason) {
 
 // pause stops a class of an incoming link.
 func (s *Buffered) pause(slot uint32, class uint8, now units.Time) {
-	h := &s.inlets[slot].classes[class]
+	h := s.of(slot, class)
 	h.paused = true
 	s.inlets[slot].paused++
 	s.pausing++
@@ -287,7 +291,7 @@ func (s *Buffered) pause(slot uint32, class uint8, now units.Time) {
 
 // resume lets a class of an incoming link go on.
 func (s *Buffered) resume(slot uint32, class uint8, now units.Time) {
-	h := &s.inlets[slot].classes[class]
+	h := s.of(slot, class)
 	h.paused, h.refresh = false, units.Never
 	s.inlets[slot].paused--
 	s.pausing--
@@ -295,7 +299,7 @@ func (s *Buffered) resume(slot uint32, class uint8, now units.Time) {
 }
 
 func (s *Buffered) repeatAfter(slot uint32, class uint8, now units.Time) {
-	h := &s.inlets[slot].classes[class]
+	h := s.of(slot, class)
 	h.refresh = now + s.inlets[slot].Refresh
 	s.refresh.Push(sim.Event{T: h.refresh, Key: uint64(slot), Kind: uint32(class), Arg: int32(slot)})
 }
@@ -304,7 +308,7 @@ func (s *Buffered) repeatAfter(slot uint32, class uint8, now units.Time) {
 func (s *Buffered) nextRefresh() units.Time {
 	for s.refresh.Len() > 0 {
 		e := s.refresh.Peek()
-		if h := &s.inlets[e.Arg].classes[e.Kind]; h.paused && h.refresh == e.T {
+		if h := s.of(uint32(e.Arg), uint8(e.Kind)); h.paused && h.refresh == e.T {
 			return e.T
 		}
 		s.refresh.Pop()

@@ -17,7 +17,7 @@ const figurePool = 200_908_800
 func TestChargeOfFrames(t *testing.T) {
 	b := golden()
 	b.Less, b.Least = 18, 46
-	m := newMemory(b, 1, 256_000, figurePool)
+	m := testMemory(b, 1, 256_000, figurePool)
 	for frame, want := range map[uint32]int64{4018: 4000, 64: 46, 65: 47, 60: 46, 0: 46, 4154: 4136} {
 		if got := m.size(frame); got != want {
 			t.Errorf("a frame of %d B occupies %d B, want %d", frame, got, want)

@@ -106,9 +106,8 @@ type Inlet struct {
 // inlet is an incoming link with what memory it occupies.
 type inlet struct {
 	Inlet
-	spare   int64 // headroom in use
-	paused  int   // classes
-	classes [MaxClasses]held
+	spare  int64 // headroom in use
+	paused int   // classes
 }
 
 // held is what an incoming link holds of a class.
@@ -124,9 +123,20 @@ type held struct {
 type memory struct {
 	*Buffering
 	inlets   []inlet
+	holds    []held            // by class and link
 	free     [MaxClasses]int64 // of each pool
 	arriving [MaxClasses]int64
 	pausing  int // (link, class) pairs that are paused
+}
+
+// of returns what an incoming link holds of a class.
+func (m *memory) of(slot uint32, class uint8) *held {
+	return &m.holds[int(class)*len(m.inlets)+int(slot)]
+}
+
+// newMemory returns an empty memory without pools.
+func newMemory(b *Buffering, links int) memory {
+	return memory{Buffering: b, inlets: make([]inlet, links), holds: make([]held, links*len(b.Classes))}
 }
 
 // Reason says why a packet was dropped.
@@ -160,11 +170,11 @@ func (m *memory) admit(slot uint32, class uint8, n, queue int64) (why Reason, pa
 			return QueueFull, false
 		}
 		m.free[class] -= n
-		m.inlets[slot].classes[class].pool += n
+		m.of(slot, class).pool += n
 		return stored, false
 	}
 	in := &m.inlets[slot]
-	h := &in.classes[class]
+	h := m.of(slot, class)
 	if !h.paused {
 		pause = h.pool+n > c.Xoff.at(m.free[class])
 		if n <= m.free[class] {
@@ -186,7 +196,7 @@ func (m *memory) admit(slot uint32, class uint8, n, queue int64) (why Reason, pa
 // again.
 func (m *memory) release(slot uint32, class uint8, n int64) (resume bool) {
 	in := &m.inlets[slot]
-	h := &in.classes[class]
+	h := m.of(slot, class)
 	s := min(n, h.spare)
 	in.spare -= s
 	h.spare -= s
@@ -202,19 +212,19 @@ func (m *memory) release(slot uint32, class uint8, n int64) (resume bool) {
 // take books n bytes for which there is room in the pool.
 func (m *memory) take(slot uint32, class uint8, n int64) {
 	m.free[class] -= n
-	m.inlets[slot].classes[class].pool += n
+	m.of(slot, class).pool += n
 }
 
 // give is release of what came on a link that is not paused.
 func (m *memory) give(slot uint32, class uint8, n int64) {
 	m.free[class] += n
-	m.inlets[slot].classes[class].pool -= n
+	m.of(slot, class).pool -= n
 }
 
 // expect counts bytes of a class that arrive on a link in a window.
-func (m *memory) expect(slot int, class uint8, n int64) {
+func (m *memory) expect(slot uint32, class uint8, n int64) {
 	if class < MaxClasses {
-		m.inlets[slot].classes[class].arriving += n
+		m.of(slot, class).arriving += n
 		m.arriving[class] += n
 	}
 }
@@ -243,7 +253,7 @@ func (m *memory) outlook(touched []uint64, restless uint64) (hot uint64, apart b
 		for word, set := range touched {
 			for ; set != 0; set &= set - 1 {
 				slot := word<<6 + bits.TrailingZeros64(set)
-				h := &m.inlets[slot].classes[c]
+				h := m.of(uint32(slot), uint8(c))
 				if class.Lossless && !h.paused && h.pool+h.spare+h.arriving > xoff {
 					hot |= 1 << (slot & 63)
 				}

@@ -9,8 +9,9 @@ import (
 	"hybrid/internal/units"
 )
 
-func newMemory(b *Buffering, links int, headroom int64, pools ...int64) *memory {
-	m := &memory{Buffering: b, inlets: make([]inlet, links)}
+func testMemory(b *Buffering, links int, headroom int64, pools ...int64) *memory {
+	n := newMemory(b, links)
+	m := &n
 	for i := range m.inlets {
 		m.inlets[i].Headroom = headroom
 	}
@@ -24,8 +25,8 @@ func newMemory(b *Buffering, links int, headroom int64, pools ...int64) *memory 
 // headroom. Then they leave: 64 empty the headroom, and after 165 there are 75 * 4,000 =
 // 300,000 B left.
 func TestMemoryPacketByPacket(t *testing.T) {
-	m := newMemory(&Buffering{Classes: []Class{{Lossless: true, Xoff: Threshold{Bytes: 700_000}, Xon: 300_000}}}, 128, 256_000, 200_908_800)
-	h := &m.inlets[3].classes[0]
+	m := testMemory(&Buffering{Classes: []Class{{Lossless: true, Xoff: Threshold{Bytes: 700_000}, Xon: 300_000}}}, 128, 256_000, 200_908_800)
+	h := m.of(3, 0)
 	for i := int64(1); i <= 242; i++ {
 		why, pause := m.admit(3, 0, 4000, 0)
 		h.paused = h.paused || pause
@@ -57,13 +58,13 @@ func TestDynamicThreshold(t *testing.T) {
 		n, num, den int64
 	}{{1, 1, 8}, {2, 1, 8}, {3, 1, 2}, {7, 1, 1}, {4, 4, 1}} {
 		b := (c.den + c.num*c.n) * 1000
-		m := newMemory(&Buffering{Classes: []Class{{Lossless: true, Xoff: Threshold{Bytes: Unlimited, Alpha: units.NewRat(c.num, c.den)}}}}, int(c.n), 0, b)
+		m := testMemory(&Buffering{Classes: []Class{{Lossless: true, Xoff: Threshold{Bytes: Unlimited, Alpha: units.NewRat(c.num, c.den)}}}}, int(c.n), 0, b)
 		want := c.num * 1000
 		for i := range int64(10_000_000) {
 			slot := uint32(i % c.n)
 			if _, pause := m.admit(slot, 0, 1, 0); pause {
 				// The byte that does not fit any more is stored.
-				if got := m.inlets[slot].classes[0].pool; got != want+1 {
+				if got := m.of(uint32(slot), 0).pool; got != want+1 {
 					t.Errorf("%d ports, alpha %d/%d: paused at %d B, want %d", c.n, c.num, c.den, got, want+1)
 				}
 				break
@@ -84,7 +85,7 @@ func TestQueueLimit(t *testing.T) {
 		{Threshold{Bytes: 1500, Alpha: units.Int(1)}, 1500, QueueFull},
 		{Threshold{Bytes: Unlimited}, 10_000, PoolFull},
 	} {
-		m := newMemory(&Buffering{Classes: []Class{{Limit: c.limit}}}, 1, 0, 10_000)
+		m := testMemory(&Buffering{Classes: []Class{{Limit: c.limit}}}, 1, 0, 10_000)
 		queue := int64(0)
 		why, _ := m.admit(0, 0, 1, queue)
 		for ; why == stored; why, _ = m.admit(0, 0, 1, queue) {
@@ -103,11 +104,11 @@ func TestMemoryKeepsBooks(t *testing.T) {
 		class := Class{Lossless: rapid.Bool().Draw(t, "lossless"), Xon: rapid.Int64Range(0, 300).Draw(t, "xon"), Gap: rapid.Int64Range(0, 300).Draw(t, "gap"),
 			Xoff: Threshold{Bytes: rapid.Int64Range(0, 600).Draw(t, "xoff"), Alpha: units.NewRat(rapid.Int64Range(0, 4).Draw(t, "alpha"), 2)}, Limit: Threshold{Bytes: 300}}
 		const pool = 1000
-		m := newMemory(&Buffering{Classes: []Class{class}}, 3, rapid.Int64Range(0, 200).Draw(t, "headroom"), pool)
+		m := testMemory(&Buffering{Classes: []Class{class}}, 3, rapid.Int64Range(0, 200).Draw(t, "headroom"), pool)
 		held := make([][]int64, 3)
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			slot := rapid.Uint32Range(0, 2).Draw(t, "link")
-			h := &m.inlets[slot].classes[0]
+			h := m.of(uint32(slot), 0)
 			if q := held[slot]; len(q) > 0 && rapid.Bool().Draw(t, "leaves") {
 				if m.release(slot, 0, q[0]) {
 					h.paused = false
@@ -123,7 +124,7 @@ func TestMemoryKeepsBooks(t *testing.T) {
 			}
 			free := int64(pool)
 			for i := range held {
-				h, sum := &m.inlets[i].classes[0], int64(0)
+				h, sum := m.of(uint32(i), 0), int64(0)
 				for _, n := range held[i] {
 					sum += n
 				}

@@ -91,18 +91,19 @@ const (
 )
 
 // outlet is an output port with a queue for each class.
+//
+// Packets of the main class stay where they arrived: of the ring, [first, head) is their
+// queue, and the first of it, if any, waits. Others leave holes.
 type outlet struct {
-	// What arrives in this visit, in order, and the wire. Packets of the main class stay
-	// where they arrived: of the ring, [first, head) is their queue, and the first of it, if
-	// any, waits. Others leave holes.
+	// What arrives in this visit, in order, and the wire. Besides, coming are the classes of
+	// what arrives, and special; expects are its bytes; and from are the incoming links that
+	// packets here may be of, one bit each modulo 64.
 	port
-	first   uint32
 	booked  uint32 // packets from here on are not in the books of the memory yet
 	kept    uint32 // head when a packet stayed last
 	main    uint8  // class; none where packets did not come by the ring
 	waiting uint8  // classes with packets, one bit each
 	blocked uint8  // classes that may be paused
-	coming  uint16 // classes of what arrives in this visit, and special
 	counted bool   // the frame on the wire is in the books of the memory
 	sending int8   // the class of the frame on the wire; -1 none, -2 a pause frame
 	turn    int8   // the class whose turn it is
@@ -111,15 +112,13 @@ type outlet struct {
 	slot    uint32 // of the frame on the wire
 	stored  int64  // what it occupies in memory, until its last bit has left
 	held    int64  // bytes of all classes
-	expects int64  // bytes that arrive in this visit
-	soon    uint32 // arrivals from here on are later than the last mark was asked for,
-	later   int64  // and their bytes
-	from    uint64 // incoming links that packets may be of, one bit each modulo 64
 	deepest int64  // of held, that a packet has found
 	ready   units.Time
 	queues  []queue // by class
-	control queue   // pause frames, which go first and are never paused
+	later   int64   // bytes of arrivals from soon on, that are later than the last mark was asked for
+	soon    uint32
 	link    int32
+	control queue // pause frames, which go first and are never paused
 	paused  int64 // times
 	dropped int64 // packets
 	salt    uint64
@@ -127,7 +126,12 @@ type outlet struct {
 	log     []Log   // by class, then of pause frames; nil where nobody records
 	starved Starved
 	losses  []Loss
+	rings   *rings
+	at      int32           // its number within the switch
+	_       [outletPad]byte // to whole cache lines
 }
+
+const outletPad = 40
 
 // Of what comes: pause frames, and they or frames of no size.
 const (

@@ -96,17 +96,21 @@ func (s *Buffered) book(o *outlet) {
 //
 //go:noinline
 func (o *outlet) widen() {
+	if len(o.ring) == 0 {
+		o.grow(o.rings, o.at)
+		return
+	}
 	live := o.tail - o.head
 	for r := range o.between(o.first, o.head) {
 		if r.Dst != hole {
 			live++
 		}
 	}
-	size := max(firstRing, len(o.ring))
+	size := len(o.ring)
 	if 4*int(live) > 3*size {
 		size *= 2
 	}
-	ring, n := make([]sim.Record, size), uint32(0)
+	ring, n := o.rings.take(size), uint32(0)
 	for r := range o.between(o.first, o.head) {
 		if r.Dst != hole {
 			ring[n] = *r
@@ -118,7 +122,10 @@ func (o *outlet) widen() {
 		ring[n] = *r
 		n++
 	}
-	o.ring, o.first, o.tail = ring, 0, n
+	if !o.lent {
+		o.rings.free = append(o.rings.free, o.ring)
+	}
+	o.ring, o.lent, o.first, o.tail = ring, false, 0, n
 	o.head, o.fresh, o.booked, o.kept = first, first, first, first
 }
 

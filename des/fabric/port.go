@@ -116,21 +116,29 @@ func (w *Wire) Send(k *sim.Worker, r *sim.Record, start units.Time) units.Time {
 // incoming link), without bound and without loss.
 type port struct {
 	wire    Wire
+	longest units.Time // that a packet had to wait
+	jumbled bool       // the records from fresh on are not in order yet
+	lent    bool       // the ring is the worker's
+	coming  uint16     // see outlet
+
+	// What each arrival needs, in a cache line.
 	ring    []sim.Record // a power of two
 	head    uint32
 	tail    uint32
 	fresh   uint32     // the first record of this visit
+	first   uint32     // of what is kept
 	last    units.Time // of the newest record
-	longest units.Time // that a packet had to wait
-	jumbled bool       // the records from fresh on are not in order yet
+	from    uint64     // see outlet
+	expects int64      // see outlet
 }
 
 const firstRing = 16
 
 // push appends a record that has arrived in this visit.
-func (p *port) push(r *sim.Record) {
+func (p *port) push(r *sim.Record, b *rings, at int32) {
 	if int(p.tail-p.head) == len(p.ring) {
-		p.grow()
+		p.first = p.head
+		p.grow(b, at)
 	}
 	if r.T < p.last {
 		p.jumbled = true
@@ -138,17 +146,6 @@ func (p *port) push(r *sim.Record) {
 	p.last = r.T
 	p.ring[p.tail&uint32(len(p.ring)-1)] = *r
 	p.tail++
-}
-
-// grow doubles the ring.
-//
-//go:noinline
-func (p *port) grow() {
-	ring := make([]sim.Record, max(firstRing, 2*len(p.ring)))
-	for i := p.head; i != p.tail; i++ {
-		ring[i&uint32(len(ring)-1)] = p.ring[i&uint32(len(p.ring)-1)]
-	}
-	p.ring = ring
 }
 
 // tidy orders what has arrived in this visit; everything older is earlier.

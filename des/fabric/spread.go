@@ -8,27 +8,17 @@ func (s *Switch) plain() bool { return s.table.blocks != nil }
 // spread is forward for the packets of a link, which mostly are several of one flow.
 func (s *Switch) spread(part []sim.Record) {
 	var dst, src, qp uint32
-	var p *port
+	at := int32(-1)
 	for i := range part {
 		r := &part[i]
-		if p == nil || r.Dst != dst || r.Src<<8 != src || r.QP != qp {
+		if at < 0 || r.Dst != dst || r.Src<<8 != src || r.QP != qp {
 			dst, src, qp = r.Dst, r.Src<<8, r.QP
 			e := s.route(dst & sim.NodeMask)
-			at := int32(e.first)
-			if e.n > 1 {
+			if at = int32(e.first); e.n > 1 {
 				at += Choose(FlowHash(r)^s.salt, int32(e.n))
 			}
 			s.busy[at>>6] |= 1 << (at & 63)
-			p = &s.ports[at]
 		}
-		if p.tail-p.head == uint32(len(p.ring)) {
-			p.grow()
-		}
-		if r.T < p.last {
-			p.jumbled = true
-		}
-		p.last = r.T
-		p.ring[p.tail&uint32(len(p.ring)-1)] = *r
-		p.tail++
+		s.ports[at].push(r, &s.rings, at)
 	}
 }

@@ -27,7 +27,7 @@ func (s *Buffered) still(w *sim.Worker, link int) bool {
 	}
 	most := int64(-1)
 	for c := range s.Classes {
-		h := &s.inlets[link].classes[c]
+		h := s.of(uint32(link), uint8(c))
 		if !h.paused {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 // Switch is an output-queued, store-and-forward switch.
 type Switch struct {
+	rings
 	in    *sim.Inputs
 	ports []port
 	busy  []uint64 // ports with queued packets, one bit each
@@ -34,11 +35,14 @@ func NewSwitch(topo networks.Topology, node, first int32, wires []Wire, in *sim.
 
 // Step implements [sim.Process].
 func (s *Switch) Step(w *sim.Worker) units.Time {
+	s.borrow(w, len(s.ports))
 	next := s.receive(w)
 	for word := range s.busy {
 		for set := s.busy[word]; set != 0; set &= set - 1 {
 			p := &s.ports[word<<6+bits.TrailingZeros64(set)]
 			t := p.serve(w)
+			p.first = p.head
+			p.own(&s.rings)
 			if t == units.Never {
 				s.busy[word] &^= set & -set
 			}
@@ -76,7 +80,7 @@ func (s *Switch) receive(w *sim.Worker) units.Time {
 func (s *Switch) forward(r *sim.Record) {
 	at := s.output(r)
 	s.busy[at>>6] |= 1 << (at & 63)
-	s.ports[at].push(r)
+	s.ports[at].push(r, &s.rings, at)
 }
 
 // choices are the equal-cost ports of a packet, numbered within the switch: n of them

@@ -4,11 +4,12 @@ package fabric
 // eight neighbours at a time, then of these. A moment says whose it is.
 type tournament struct {
 	moments []uint64
-	least   []uint64 // of eight each
+	least   []uint64 // of eight each, but of those at stale
+	stale   int
 }
 
 func (t *tournament) reset(n int) {
-	t.moments, t.least = make([]uint64, (n+7)&^7), make([]uint64, max(1, (n+7)/8))
+	t.moments, t.least, t.stale = make([]uint64, max(8, (n+7)&^7)), make([]uint64, max(1, (n+7)/8)), 0
 	for i := range t.moments {
 		t.moments[i] = never
 	}
@@ -19,16 +20,27 @@ func (t *tournament) reset(n int) {
 
 // set changes the moment of an outlet.
 func (t *tournament) set(i int, m uint64) {
+	if i>>3 != t.stale {
+		t.least[t.stale] = t.best(t.stale)
+		t.stale = i >> 3
+	}
 	t.moments[i] = m
-	e := (*[8]uint64)(t.moments[i&^7:])
-	t.least[i>>3] = min(min(min(e[0], e[1]), min(e[2], e[3])), min(min(e[4], e[5]), min(e[6], e[7])))
+}
+
+// best returns the least of eight neighbours.
+func (t *tournament) best(at int) uint64 {
+	e := (*[8]uint64)(t.moments[8*at:])
+	return min(min(min(e[0], e[1]), min(e[2], e[3])), min(min(e[4], e[5]), min(e[6], e[7])))
 }
 
 // first returns the first moment, and whose it is.
 func (t *tournament) first() (int, uint64) {
-	m := t.least[0]
-	for _, e := range t.least[1:] {
-		m = min(m, e)
+	m := t.best(t.stale)
+	if len(t.least) > 1 {
+		t.least[t.stale] = m
+		for _, e := range t.least {
+			m = min(m, e)
+		}
 	}
 	return int(m & (1<<indexBits - 1)), m
 }

@@ -22,3 +22,11 @@ func (c *Channel) Sent(w *Worker, n int) []Record {
 
 // Ring returns the ring for its writer, and the place of the next record.
 func (c *Channel) Ring() (ring []Record, tail uint32) { return c.buf, c.tail }
+
+// Borrow returns room for n records for a visit. What is in it is of no significance.
+func (w *Worker) Borrow(n int) []Record {
+	if len(w.lent) < n {
+		w.lent = make([]Record, n)
+	}
+	return w.lent
+}

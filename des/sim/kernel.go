@@ -34,6 +34,7 @@ type Worker struct {
 	Notices []Notice
 
 	inbox []Record
+	lent  []Record // see Borrow
 	dirty []*Channel
 	err   error
 	_     [64]byte
