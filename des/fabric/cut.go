@@ -280,11 +280,8 @@ func (s *Buffered) through(w *sim.Worker, o *outlet, r *sim.Record, class uint8,
 	if s.Turns {
 		o.take(s.Buffering, 1<<class)
 	}
-	if c.PerByte.Num != 0 {
-		o.pace(s.Buffering, class, r.Size, now)
-	}
 	s.Tally.Through++
-	o.send(w, r, now)
+	o.sendPaced(w, s.Buffering, r, class, now)
 }
 
 // Arriving returns the frame on an incoming link, counted within the switch, that took

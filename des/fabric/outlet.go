@@ -126,9 +126,6 @@ func (o *outlet) next() units.Time {
 	if o.head != o.tail {
 		t = min(t, o.ring[o.head&uint32(len(o.ring)-1)].T)
 	}
-	if o.cut != nil {
-		t = min(t, o.cut.next())
-	}
 	return t
 }
 
@@ -151,7 +148,10 @@ func (o *outlet) expect(r *sim.Record, slot uint32) {
 // rest ends a visit and returns when the outlet does something.
 func (o *outlet) rest() units.Time {
 	o.head, o.tail, o.fresh = 0, 0, 0
-	if o.waiting == 0 && (o.cut == nil || o.cut.head == len(o.cut.parts)) {
+	if o.cut != nil && o.cut.head != len(o.cut.parts) {
+		return min(o.next(), o.cut.next())
+	}
+	if o.waiting == 0 {
 		if o.from = 0; o.sending >= 0 {
 			o.from = 1 << (o.slot & 63)
 		}
@@ -288,8 +288,9 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 	if sim.Invariants && now < q.opens() {
 		panic(fmt.Sprintf("fabric: class %d sends at %d and is stopped until %d", class, now, q.opens()))
 	}
-	if p.Classes[class].PerByte.Num != 0 {
-		o.pace(p, uint8(class), r.Size, now)
+	if p.Stepwise {
+		o.sendPaced(w, p, r, uint8(class), now)
+		return
 	}
 	o.send(w, r, now)
 }
@@ -297,7 +298,7 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 // send is [Wire.Send] of a packet, with less to do where nobody counts.
 func (o *outlet) send(w *sim.Worker, r *sim.Record, now units.Time) {
 	p := &o.wire
-	if sim.Invariants || p.perByte < 0 || p.sent != nil || p.cut != 0 {
+	if sim.Invariants || p.perByte < 0 || p.sent != nil {
 		p.Send(w, r, now)
 		return
 	}
