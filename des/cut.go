@@ -34,9 +34,12 @@ func (r *run) leastHead(l networks.Link) int64 {
 }
 
 // checkCut looks whether heads take time on every link where frames do: only then the one
-// frame has ended when the next begins.
+// frame has ended when the next begins. A cut_after without effect becomes a note.
 func (r *run) checkCut(list *diag.List) {
 	if r.medium.CutAfter == 0 {
+		if r.section.CutAfter != nil {
+			r.notes = append(r.notes, "cut_after has no effect: switches store and forward")
+		}
 		return
 	}
 	for id, l := range r.job.Topology.Links() {

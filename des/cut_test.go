@@ -263,3 +263,50 @@ func TestRecordingOfCutThrough(t *testing.T) {
 		again.same(t, fmt.Sprintf("case %d: %s", seed, name), want)
 	}
 }
+
+// A head that takes no time is refused, and cut_after has no meaning elsewhere: a warning
+// says so.
+func TestCutAfterSections(t *testing.T) {
+	for _, c := range []struct{ link, keys, code string }{
+		{"{rate: 7000001GB/s, delay: 1us}", "forwarding: cut-through, cut_after: 1B", "E964"},
+		{link400, "cut_after: 64B", "W964"},
+		{link400, "forwarding: cut-through, cut_after: 1B", ""},
+	} {
+		var list diag.List
+		j := job(t, one(t, 2, 1), switched(t, "star", c.link, c.keys), 1)
+		(&run{job: &j, placement: j.Placement}).check(&list)
+		got := ""
+		for _, d := range list.All() {
+			got += d.Code
+		}
+		if got != c.code {
+			t.Errorf("%s: %q, want %q: %v", c.keys, got, c.code, list.All())
+		}
+	}
+	j := job(t, one(t, 2, 1<<20), cutting(t, "star", link400, "").Network, 1)
+	j.Ideal = true
+	if got, want := finished(t, j).Makespan, int64(2*(1<<20*20+500_000)); got != want {
+		t.Errorf("the ideal transport takes %d, want %d", got, want)
+	}
+}
+
+// Whatever the threads and the window, on a fabric with many paths where pauses spread.
+func TestSameCutThroughPausesHoweverRun(t *testing.T) {
+	j := job(t, permutation(t, 128, 200_000), switched(t, "{kind: fat-tree, k: 8}", "{rate: 400Gbps, delay: 1us}", "forwarding: cut-through, "+tight), 1)
+	r, want := runSwitches(t, j)
+	pauses := int64(0)
+	for _, s := range r.buffered {
+		pauses += s.Tally.Pauses
+	}
+	if !want.Verdict.OK() || pauses < 50 || r.cutThrough() == 0 {
+		t.Fatalf("%+v, %d pauses, %d frames go through", want.Verdict, pauses, r.cutThrough())
+	}
+	for _, threads := range []int{2, 3} {
+		k := j
+		k.Threads, k.ShuffleSeed, k.Window = threads, uint64(threads), 1_000_000/int64(threads)
+		if got := finished(t, k); got.Digest != want.Digest || got.PacketHops != want.PacketHops || got.Makespan != want.Makespan || !cmp.Equal(got.Notes, want.Notes) {
+			t.Errorf("%d threads: %x, %d packet-hops, %v; one thread has %x, %d, %v",
+				threads, got.Digest, got.PacketHops, got.Notes, want.Digest, want.PacketHops, want.Notes)
+		}
+	}
+}

@@ -187,6 +187,8 @@ func TestSwitchSections(t *testing.T) {
 		{"classes: [{}, {}, {}, {}, {}, {}, {}, {}, {}]", "E956", "at most 8"},
 		{"buffer: 500KB, headroom: 256KB, pfc: {xoff: 1KB}", "E956", "500KiB"},
 		{"pfc: {xoff: 1MB, quanta: 64}", "E956", "repetition"},
+		{"forwarding: cut-through, cut_after: 0B", "E808", "cut_after"},
+		{"classes: [{rate: 1bps}]", "E808", "rate"},
 	} {
 		var list diag.List
 		r := &run{job: new(Job)}

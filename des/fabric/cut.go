@@ -106,9 +106,58 @@ func (p *part) before(q *part) bool {
 
 // step is cruise of an outlet that does one thing after the other.
 func (s *Buffered) step(w *sim.Worker, o *outlet) {
-	for m := o.moment(w, 0); m != never; m = o.moment(w, 0) {
+	for {
+		if o.cut != nil && s.passHead(w, o) {
+			continue
+		}
+		m := o.moment(w, 0)
+		if m == never {
+			break
+		}
 		s.do(w, o, m)
 	}
+	if o.sending >= 0 && !o.counted {
+		s.take(o.slot, uint8(o.sending), o.stored)
+		o.counted = true
+	}
+}
+
+// passHead sends the next frame on where nothing else waits or comes at the time of its
+// head. If its last bit leaves in the same window it gets into no books of the memory.
+func (s *Buffered) passHead(w *sim.Worker, o *outlet) bool {
+	left := o.tail - o.head
+	if left == 0 || len(o.cut.heads) > 0 {
+		return false
+	}
+	mask := uint32(len(o.ring) - 1)
+	r := &o.ring[o.head&mask]
+	now := r.T
+	if o.cut.next() <= now || left > 1 && o.ring[(o.head+1)&mask].T == now || o.sending != idle && o.wire.Free > now {
+		return false
+	}
+	if o.sending != idle {
+		s.left(o, o.wire.Free)
+	}
+	slot, size, class := r.Size>>sizeBits, r.Size&sizeMask, s.class(r)
+	far := &s.inlets[slot].Far
+	rest := far.rest(size)
+	if o.waiting|o.blocked != 0 || o.control.head != o.control.tail || rest == 0 || r.Kind() == Pause || o.wire.faster(far) {
+		return false
+	}
+	n, c := s.size(size), &s.Classes[class%MaxClasses]
+	if !c.Lossless && o.queues[class].bytes+n > c.Limit.Bytes {
+		return false
+	}
+	o.head++
+	o.settle()
+	o.ready = units.Never
+	if p := &s.partial[slot]; now+rest > p.tail {
+		*p = partial{now + rest, int64(size)}
+	}
+	o.book(s.Buffering, r, class, n)
+	s.through(w, o, r, class, now)
+	o.counted = false
+	return true
 }
 
 // doCutting is do of a switch that cuts through, at time t.
@@ -229,11 +278,8 @@ func (s *Buffered) through(w *sim.Worker, o *outlet, r *sim.Record, class uint8,
 	if s.Turns {
 		o.take(s.Buffering, 1<<class)
 	}
-	if c.PerByte.Num != 0 {
-		o.pace(s.Buffering, class, size, now)
-	}
 	s.Tally.Through++
-	o.send(w, r, size, now)
+	o.sendPaced(w, s.Buffering, r, size, class, now)
 }
 
 // Arriving returns the frame on an incoming link, counted within the switch, that took

@@ -1,5 +1,5 @@
 // Package fabric is the network between the NICs: directed links, output queues and
-// store-and-forward switches, without and with a bounded packet memory.
+// switches that store and forward, without and with a bounded packet memory, or cut through.
 //
 // Invariants:
 //
@@ -28,4 +28,11 @@
 //     time; the result is the same, and that of a Switch where the memory has no bounds.
 //  8. A mark's random number depends on seed, switch, port, class and how many were drawn
 //     there before.
+//  9. With [Medium].CutAfter a frame takes effect at a switch when its head is there. It goes
+//     on at once if its output would stay idle otherwise, its class may send, and the link
+//     out is no faster than the link in; else it joins its queue when its last bit is there,
+//     its tail. Memory is taken at the head. At one time a link's tail comes before the next
+//     head, and a start looks at queues before it looks at the heads of that time.
+//  10. A packet of a class with a rate starts no sooner than the one before takes at that
+//     rate, on the link; other classes go on.
 package fabric

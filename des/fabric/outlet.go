@@ -153,9 +153,6 @@ func (o *outlet) next() units.Time {
 	if o.head != o.tail {
 		t = min(t, o.ring[o.head&uint32(len(o.ring)-1)].T)
 	}
-	if o.cut != nil {
-		t = min(t, o.cut.next())
-	}
 	return t
 }
 
@@ -182,7 +179,10 @@ func (o *outlet) rest() units.Time {
 	}
 	o.fresh, o.booked, o.kept = o.tail, o.tail, o.tail
 	o.coming, o.expects = 0, 0
-	if o.waiting == 0 && (o.cut == nil || o.cut.head == len(o.cut.parts)) {
+	if o.cut != nil && o.cut.head != len(o.cut.parts) {
+		return min(o.next(), o.cut.next())
+	}
+	if o.waiting == 0 {
 		if o.from = 0; o.sending >= 0 {
 			o.from = 1 << (o.slot & 63)
 		}
@@ -332,8 +332,9 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 	if sim.Invariants && now < q.opens() {
 		panic(fmt.Sprintf("fabric: class %d sends at %d and is stopped until %d", class, now, q.opens()))
 	}
-	if p.Classes[class].PerByte.Num != 0 {
-		o.pace(p, uint8(class), size, now)
+	if p.Stepwise {
+		o.sendPaced(w, p, r, size, uint8(class), now)
+		return
 	}
 	o.send(w, r, size, now)
 }
@@ -344,7 +345,7 @@ func (o *outlet) send(w *sim.Worker, r *sim.Record, size uint32, now units.Time)
 	if o.log != nil {
 		o.log[o.sending].Sent.Add(size)
 	}
-	if sim.Invariants || p.perByte < 0 || p.cut != 0 {
+	if sim.Invariants || p.perByte < 0 {
 		r.Size = size
 		p.Send(w, r, now)
 		return

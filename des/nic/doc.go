@@ -20,6 +20,9 @@
 //     that does not change; its receiver reads it once, when the last packet is there.
 //  4. A port that is paused for the class of its data, or of its acknowledgements, sends
 //     the other; a pause that arrives at the time of a transmission comes before it.
-//  5. The ideal transport has no packets and no acknowledgements: a message is one
+//  5. A queue pair with a rate is in no round before its last packet is over at that rate:
+//     it waits in a queue by (time, number), which is looked at before anything joins the
+//     round, and before a port decides.
+//  6. The ideal transport has no packets and no acknowledgements: a message is one
 //     record, and counts as acknowledged when it has arrived.
 package nic

@@ -10,7 +10,7 @@ import (
 // Two queue pairs at two ticks a byte on a link of one tick a byte. The first has packets of
 // 198, 182 and 182 B, the second two of 198 B, one a message:
 //
-//	first   0 .. 198, not again before 396, then 396 + 2 * 182 = 760
+//	first   0 .. 198, not again before 396, then 396 + 2 * 182 = 760, when the link is busy
 //	second  198 .. 396, not again before 594
 //
 // and an acknowledgement that comes at 500 waits until the first one's second packet, 396 to
