@@ -40,7 +40,7 @@ func TestCircleIsExplained(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	names := networks.Names(j.Topology)
+	names := networks.NodeNames(j.Topology)
 	for i, p := range first.Circle {
 		next := first.Circle[(i+1)%4]
 		if p.To != next.From || p.Class != 0 || p.Bytes <= 40_000 || p.Since <= 0 || p.Head.Ack {

@@ -9,7 +9,7 @@ import (
 )
 
 // Nodes are named by tier and number; a file's own names go before that.
-func TestNames(t *testing.T) {
+func TestNodeNames(t *testing.T) {
 	for _, c := range []struct {
 		set   string
 		hosts int
@@ -29,12 +29,12 @@ func TestNames(t *testing.T) {
 		if topo == nil {
 			t.Fatal(list.Err())
 		}
-		if diff := cmp.Diff(c.want, Names(topo)); diff != "" {
+		if diff := cmp.Diff(c.want, NodeNames(topo)); diff != "" {
 			t.Errorf("%s: %s", c.set, diff)
 		}
 		half := namedTopology{topo}
 		c.want[1] = "mine"
-		if diff := cmp.Diff(c.want, Names(half)); diff != "" {
+		if diff := cmp.Diff(c.want, NodeNames(half)); diff != "" {
 			t.Errorf("%s with a name: %s", c.set, diff)
 		}
 	}

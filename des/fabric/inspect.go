@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"iter"
 	"math/bits"
 
 	"hybrid/des/sim"
@@ -31,7 +32,7 @@ func (s *Switch) Queued(visit func(r *sim.Record, at *Place)) {
 	for i := range s.ports {
 		p := &s.ports[i]
 		at := Place{Link: s.first + int32(i)}
-		visitRing(p.ring, p.head, p.tail, ^uint32(0), &at, visit)
+		at.visit(ringed(p.ring, p.head, p.tail), ^uint32(0), visit)
 	}
 }
 
@@ -40,25 +41,39 @@ func (s *Buffered) Queued(visit func(r *sim.Record, at *Place)) {
 	for i := range s.outlets {
 		for c := range s.outlets[i].queues {
 			at := s.outlets[i].place(uint8(c))
-			q := &s.outlets[i].queues[c]
-			visitRing(q.ring, q.head, q.tail, sizeMask, &at, visit)
+			at.visit(s.outlets[i].waits(uint8(c)), sizeMask, visit)
 		}
 	}
 }
 
-// visitRing hands over the packets of a ring; mask selects their bytes in Record.Size.
-func visitRing(ring []sim.Record, head, tail, mask uint32, at *Place, visit func(r *sim.Record, at *Place)) {
-	at.Queue = 0
-	for i := head; i != tail; i++ {
-		at.Queue += int64(ring[i&uint32(len(ring)-1)].Size & mask)
-	}
-	at.Ahead = 0
-	for i := head; i != tail; i++ {
-		r := ring[i&uint32(len(ring)-1)]
-		r.Size &= mask
-		if i == head {
-			at.Head = r
+// ringed are the records of a ring.
+func ringed(ring []sim.Record, head, tail uint32) iter.Seq[*sim.Record] {
+	return func(yield func(*sim.Record) bool) {
+		for i := head; i != tail && yield(&ring[i&uint32(len(ring)-1)]); i++ {
 		}
+	}
+}
+
+// waits are the packets that wait in a queue.
+func (o *outlet) waits(class uint8) iter.Seq[*sim.Record] {
+	q := &o.queues[class]
+	return ringed(q.ring, q.head, q.tail)
+}
+
+// visit hands over the packets of a queue; mask selects their bytes in Record.Size.
+func (at *Place) visit(packets iter.Seq[*sim.Record], mask uint32, visit func(r *sim.Record, at *Place)) {
+	at.Queue, at.Ahead = 0, 0
+	first := true
+	for p := range packets {
+		if first {
+			at.Head, first = *p, false
+			at.Head.Size &= mask
+		}
+		at.Queue += int64(p.Size & mask)
+	}
+	for p := range packets {
+		r := *p
+		r.Size &= mask
 		visit(&r, at)
 		at.Ahead += int64(r.Size)
 	}
@@ -76,7 +91,7 @@ func (s *Buffered) Paused(now units.Time, visit func(link int32, class uint8)) {
 	for i := range s.outlets {
 		o := &s.outlets[i]
 		for c := range o.queues {
-			if q := &o.queues[c]; q.until > now && q.head != q.tail {
+			if o.queues[c].until > now && o.waiting>>c&1 != 0 {
 				visit(o.link, uint8(c))
 			}
 		}
@@ -91,9 +106,8 @@ func (s *Buffered) Holds(from int32, class uint8, now units.Time, visit func(lin
 		if int(class) >= len(o.queues) || o.queues[class].until <= now {
 			continue
 		}
-		q := &o.queues[class]
-		for at := q.head; at != q.tail; at++ {
-			if s.inlets[q.ring[at&uint32(len(q.ring)-1)].Size>>sizeBits].Link == from {
+		for r := range o.waits(class) {
+			if s.inlets[r.Size>>sizeBits].Link == from {
 				visit(o.link)
 				break
 			}
@@ -101,13 +115,13 @@ func (s *Buffered) Holds(from int32, class uint8, now units.Time, visit func(lin
 	}
 }
 
-// At describes the queue of a class at an outgoing link, and says whether it has packets.
-func (s *Buffered) At(link int32, class uint8) (at Place, waits bool) {
+// At describes the queue of a class at an outgoing link.
+func (s *Buffered) At(link int32, class uint8) Place {
 	o := &s.outlets[link-s.first]
-	at = o.place(class)
-	q := &o.queues[class]
-	visitRing(q.ring, q.head, q.tail, sizeMask, &at, func(*sim.Record, *Place) {})
-	return at, q.head != q.tail
+	at := o.place(class)
+	at.visit(o.waits(class), sizeMask, func(*sim.Record, *Place) {})
+	at.Ahead = 0
+	return at
 }
 
 // Loss is a packet that a switch dropped, or cut to its header.
