@@ -86,7 +86,7 @@ func (r *run) pausedPorts() (out []replay.PausedPort) {
 	links, hosts := r.job.Topology.Links(), r.medium.Hosts
 	for _, q := range r.still.circle {
 		l := links[q.link]
-		at, _ := r.buffered[l.From-hosts].At(q.link, q.class)
+		at := r.buffered[l.From-hosts].At(q.link, q.class)
 		out = append(out, replay.PausedPort{Link: q.link, From: r.nodeName(l.From), To: r.nodeName(l.To), Class: q.class, Bytes: at.Queue,
 			Since: r.clockAt(q.link, at.Since), Head: r.frameOf(&at.Head)})
 	}

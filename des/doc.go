@@ -65,4 +65,7 @@
 //     (time, rank, issue, kind); the stream of a run is the same however it is run. The
 //     counters at a mark hold what started, or arrived, before it, whatever has been
 //     worked out ahead. A recorder changes nothing in a result but the number of windows.
+//  7. Every run ends. One whose pauses have stopped each other in a circle, or that gets
+//     nowhere, is ended with a verdict that names what stands still (circle.go, guard.go,
+//     stall.go); a run that can go on never is.
 package des

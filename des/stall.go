@@ -174,7 +174,7 @@ func (r *run) search(find func(*sim.Record) *sighting) {
 // nodeName is the name of a host or switch as hybrid show network prints it.
 func (r *run) nodeName(node int32) string {
 	if r.names == nil {
-		r.names = networks.Names(r.job.Topology)
+		r.names = networks.NodeNames(r.job.Topology)
 	}
 	return r.names[node]
 }

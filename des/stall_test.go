@@ -2,6 +2,7 @@ package des
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestCircleIsExplained(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	names := networks.Names(j.Topology)
+	names := networks.NodeNames(j.Topology)
 	for i, p := range first.Circle {
 		next := first.Circle[(i+1)%4]
 		if p.To != next.From || p.Class != 0 || p.Bytes <= 40_000 || p.Since <= 0 || p.Head.Ack {
@@ -156,6 +157,28 @@ func TestStarvedClassIsNamed(t *testing.T) {
 	j.StopAt, j.Network = 0, n("round-robin")
 	if res := finished(t, j); len(res.Notes) != 1 {
 		t.Errorf("round robin: %q", res.Notes)
+	}
+}
+
+// What stands still at the stop time is the same however the run is done. In 100 random
+// jobs packets are lost, in line and on links.
+func TestSameStallsHoweverRun(t *testing.T) {
+	seen := map[string]int{}
+	for seed := range uint64(100) {
+		j, keys := randomSwitchJob(t, seed)
+		all := simulate(t, j)
+		j.StopAt = max(1, all.Clock.PS(all.Makespan)/(2+int64(seed%9)))
+		if s := simulate(t, j).Verdict.Stall; s != nil {
+			for _, p := range s.Pairs {
+				seen[p.Wait]++
+			}
+		}
+		howeverRun(t, j, seed, fmt.Sprintf("case %d\n%s\n", seed, keys))
+	}
+	for _, name := range []string{"lost", "line", "link"} {
+		if seen[name] == 0 {
+			t.Errorf("nothing waits for %q: %v", name, seen)
+		}
 	}
 }
 

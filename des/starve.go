@@ -18,7 +18,7 @@ const starvedFrames = 1000
 func (r *run) starvationNote() []string {
 	var worst fabric.Starved
 	count, now := 0, units.Time(0) // what has not ended counts up to the stop time
-	if stop := r.stop(); r.kernel.Reached > stop {
+	if stop := r.stop(); stop != units.Never {
 		now = stop
 	}
 	for _, s := range r.buffered {

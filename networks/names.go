@@ -53,9 +53,9 @@ func Tiers(t Topology) []Tier {
 	return out
 }
 
-// Names returns the name of each node: that of the file where it gives one (see [Named]),
+// NodeNames returns the name of each node: that of the file where it gives one (see [Named]),
 // else its tier and its number within it, such as rack-3.
-func Names(t Topology) []string {
+func NodeNames(t Topology) []string {
 	named, _ := t.(Named)
 	tiers := Tiers(t)
 	out := make([]string, len(tiers))

@@ -108,7 +108,7 @@ func buildTopology(name string, o *topologyOptions, list *diag.List) networks.To
 // writeDOT writes an undirected graph for Graphviz: a link and the one back are one edge.
 // Edges of another rate than the first link's are labelled with it.
 func writeDOT(w io.Writer, t networks.Topology) error {
-	links, names := t.Links(), networks.Names(t)
+	links, names := t.Links(), networks.NodeNames(t)
 	p := printer{w: w}
 	p.f("graph topology {\n  label=%s;\n  node [shape=box];\n", quoteDOT(t.Describe()))
 	for i, name := range names {
@@ -143,7 +143,7 @@ func writeTopologyJSON(w io.Writer, t networks.Topology) error {
 	p.f("{\"schema\": \"hybrid/topology/v1\", \"kind\": %s, \"description\": %s, \"hosts\": %d, \"switches\": %d,\n \"nodes\": [",
 		quoteJSON(t.Kind()), quoteJSON(t.Describe()), t.Hosts(), t.Switches())
 	separator := "\n"
-	for i, name := range networks.Names(t) {
+	for i, name := range networks.NodeNames(t) {
 		role := "switch"
 		if i < t.Hosts() {
 			role = "host"

@@ -32,7 +32,7 @@ func (s *Switch) Queued(visit func(r *sim.Record, at *Place)) {
 	for i := range s.ports {
 		p := &s.ports[i]
 		at := Place{Link: s.first + int32(i)}
-		visitQueue(between(p.ring, p.head, p.tail), ^uint32(0), &at, visit)
+		at.visit(between(p.ring, p.head, p.tail), ^uint32(0), visit)
 	}
 }
 
@@ -41,23 +41,24 @@ func (s *Buffered) Queued(visit func(r *sim.Record, at *Place)) {
 	for i := range s.outlets {
 		for c := range s.outlets[i].queues {
 			at := s.outlets[i].place(uint8(c))
-			visitQueue(s.outlets[i].waits(uint8(c)), sizeMask, &at, visit)
+			at.visit(s.outlets[i].waits(uint8(c)), sizeMask, visit)
 		}
 	}
 }
 
-// visitQueue hands over the packets of a queue; mask selects their bytes in Record.Size.
-func visitQueue(packets iter.Seq[*sim.Record], mask uint32, at *Place, visit func(r *sim.Record, at *Place)) {
+// visit hands over the packets of a queue; mask selects their bytes in Record.Size.
+func (at *Place) visit(packets iter.Seq[*sim.Record], mask uint32, visit func(r *sim.Record, at *Place)) {
 	at.Queue, at.Ahead = 0, 0
 	first := true
-	for r := range packets {
-		if at.Queue += int64(r.Size & mask); first {
-			at.Head, first = *r, false
+	for p := range packets {
+		if first {
+			at.Head, first = *p, false
 			at.Head.Size &= mask
 		}
+		at.Queue += int64(p.Size & mask)
 	}
-	for packet := range packets {
-		r := *packet
+	for p := range packets {
+		r := *p
 		r.Size &= mask
 		visit(&r, at)
 		at.Ahead += int64(r.Size)
@@ -100,12 +101,13 @@ func (s *Buffered) Holds(from int32, class uint8, now units.Time, visit func(lin
 	}
 }
 
-// At describes the queue of a class at an outgoing link, and says whether it has packets.
-func (s *Buffered) At(link int32, class uint8) (at Place, waits bool) {
+// At describes the queue of a class at an outgoing link.
+func (s *Buffered) At(link int32, class uint8) Place {
 	o := &s.outlets[link-s.first]
-	at = o.place(class)
-	visitQueue(o.waits(class), sizeMask, &at, func(*sim.Record, *Place) {})
-	return at, o.waiting>>class&1 != 0
+	at := o.place(class)
+	at.visit(o.waits(class), sizeMask, func(*sim.Record, *Place) {})
+	at.Ahead = 0
+	return at
 }
 
 // Loss is a packet that a switch dropped, or cut to its header.
