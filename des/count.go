@@ -144,15 +144,13 @@ func (r *run) countPort(link int32, data, acks nic.Stopped) {
 // countSwitches sets the counters of switches to what they have done so far.
 func (r *run) countSwitches() {
 	rec := r.rec
+	for i := range rec.links {
+		c := &rec.links[i]
+		c.TxMarks, c.TxDrops, c.TxCuts, c.PauseFrames = 0, 0, 0, 0
+	}
 	for _, s := range r.buffered {
-		first := true
-		last := int32(-1)
 		s.Look(func(link int32, class int, q fabric.Queue) {
 			c := &rec.links[link]
-			if first || link != last {
-				first, last = false, link
-				c.TxMarks, c.TxDrops, c.TxCuts, c.PauseFrames = 0, 0, 0, 0
-			}
 			c.TxMarks += q.Marks
 			c.TxDrops += q.Drops
 			c.TxCuts += q.Cuts

@@ -174,7 +174,11 @@ func (p *tape) checkQueues(t *testing.T, r *run) {
 	for _, n := range r.nics {
 		stopped += n.Paused
 	}
-	if told != sum || frames != stopped {
+	early := r.job.StopAt > 0 && r.medium.Lead > 0 // the counters end at the stop, the notes a lead behind it
+	for k := range told {
+		early = early && told[k] <= sum[k]
+	}
+	if told != sum && !early || frames != stopped {
 		t.Fatalf("pauses, drops, cuts, marks of links %v and %d pause frames at NICs, of switches and NICs %v and %d", told, frames, sum, stopped)
 	}
 }

@@ -26,7 +26,9 @@
 //  7. Outputs of a Buffered switch have only the memory in common. In a window in which no
 //     threshold of it can be reached each runs by itself, else all together in order of
 //     time; the result is the same, and that of a Switch where the memory has no bounds.
-//  8. A mark's random number depends on seed, switch, port, class and how many were drawn
+//  8. What a Buffered switch counts for a recorder, by traffic class, changes nothing that it
+//     does; a switch of which nobody records keeps no such counters.
+//  9. A mark's random number depends on seed, switch, port, class and how many were drawn
 //     there before.
 //  9. With [Medium].CutAfter a frame takes effect at a switch when its head is there. It goes
 //     on at once if its output would stay idle otherwise, its class may send, and the link

@@ -50,3 +50,36 @@ func BenchmarkRecord(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSeries reports what a row of link-stats and queue-stats costs where every link
+// carries something in every interval.
+func BenchmarkSeries(b *testing.B) {
+	const links = 1000
+	p := &Platform{Hosts: 2, HostOf: []int32{0, 1}, Nodes: []Node{{"server-0", 3, 0}, {"server-1", 3, 1}}}
+	for range links {
+		p.Links = append(p.Links, Link{0, 1, units.NewRat(20, 1), 500_000})
+	}
+	ports, queues := make([]replay.PortCount, links), make([]replay.QueueCount, links)
+	r, err := New(oneSend(b), p, Options{Dir: b.TempDir(), Name: "x", Interval: 1e6, LinkInterval: 1e6, Only: []string{"link-stats", "queue-stats"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := r.Begin(units.PicosecondClock()); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := range b.N {
+		for i := range links {
+			ports[i].TxPackets, ports[i].TxBytes = ports[i].TxPackets+12, ports[i].TxBytes+50_000
+			queues[i].TxPackets, queues[i].TxBytes, queues[i].Most = queues[i].TxPackets+12, queues[i].TxBytes+50_000, int64(i)*1000
+		}
+		if err := r.Queues(queues, 1); err != nil {
+			b.Fatal(err)
+		}
+		if err := r.Mark(units.Time(n+1)*1e6, ports, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(2*links), "ns/row")
+}
