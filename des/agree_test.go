@@ -3,6 +3,7 @@ package des
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,6 +142,9 @@ func plainResult(t *testing.T, j Job) *replay.Result {
 	t.Helper()
 	res := simulate(t, j)
 	res.Wall, res.Windows = 0, 0
+	if strings.Contains(fmt.Sprint(res.Verdict.Errors), "in a circle") {
+		res.Events = 0 // with the pauses that are repeated until somebody looks, between windows
+	}
 	for _, err := range res.Verdict.Errors {
 		res.Notes = append(res.Notes, err.Error())
 	}

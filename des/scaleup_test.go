@@ -78,6 +78,41 @@ func TestScaleUpTransfer(t *testing.T) {
 	}
 }
 
+// At 400 GB/s, 2.5 ps a byte, a packet of 4096 + 32 B takes 10.32 ns; a hop of a scale-up
+// switch 100 ns, a cable 50 ns. 1 MiB is sent in 256 packet times, and received a packet
+// time and one hop with two cables later, or three hops with four. To two receivers at once
+// every packet takes twice as long.
+func TestScaleUpFigures(t *testing.T) {
+	for _, c := range []struct {
+		receivers      int
+		subgroup       uint32
+		sent, received int64
+	}{{1, 0, 2_641_920, 2_852_240}, {1, 1, 2_641_920, 3_152_240}, {2, 0, 5_283_840, 5_283_840 + 10_320 + 200_000}} {
+		b := newBuilder(t, 1+c.receivers)
+		r := b.Rank(0, true)
+		for i := range c.receivers {
+			b.send(r, int64(i+1), 0, 1<<20, 0)
+		}
+		r.Done()
+		for i := range c.receivers {
+			r = b.Rank(i+1, true)
+			b.recv(r, 0, 0, 1<<20)
+			r.Done()
+		}
+		group, subgroup := make([]int32, 1+c.receivers), make([]uint32, 1+c.receivers)
+		for i := range c.receivers {
+			subgroup[1+i] = c.subgroup
+		}
+		j := inGroups(job(t, b.graph(), network(t, "star", link400, roce), 1), group, subgroup)
+		j.Placement.ScaleUp.Groups[0] = networks.ScaleUpGroup{PerByte: units.NewRat(5, 2), Hop: 100_000, Cable: 50_000}
+		j.Network.ScaleUp, j.EndWithAck = networks.ScaleUp{Header: 32, Payload: 4096}, false
+		res := finished(t, j)
+		if got := [2]int64{res.Clock.PS(res.Ranks[0].Finish), res.Clock.PS(res.Ranks[1].Finish)}; got != [2]int64{c.sent, c.received} {
+			t.Errorf("%d receivers, subgroup %d: sent and received at %d, want %d and %d", c.receivers, c.subgroup, got, c.sent, c.received)
+		}
+	}
+}
+
 // The closed forms of collectives of 8 ranks in one group: a ring's step of 4096 B takes
 // 41.2 + 300 + 41.2 ns; in a direct exchange all seven packets of a rank leave at 288.4,
 // arrive at 588.4 together with six others and share the receiver.

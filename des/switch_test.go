@@ -173,3 +173,13 @@ func TestSamePausesHoweverRun(t *testing.T) {
 		}
 	}
 }
+
+// A pause is so many bit times: where a bit takes none, pauses would have no length and be
+// repeated without end.
+func TestPausesNeedTime(t *testing.T) {
+	j := job(t, one(t, 2, 1), switched(t, "star", link400, "pfc: {xoff: 9KB}"), 1)
+	j.Topology = newPath([3]int64{0, 20, 20}, 500_000)
+	if _, err := Run(context.Background(), j); err == nil || !strings.Contains(err.Error(), "pauses have no length on the link from host 0 to switch 0") {
+		t.Errorf("error %v", err)
+	}
+}
