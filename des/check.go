@@ -68,6 +68,7 @@ func (r *run) check(list *diag.List) {
 	r.groupNodes()
 	r.setClock()
 	r.setMedium()
+	r.setFaults(list)
 	r.setBuffering(list)
 	r.lookAhead(list)
 	r.sendOverhead, r.receiveOverhead = r.clock.Ticks(r.job.SendOverhead), r.clock.Ticks(r.job.ReceiveOverhead)

@@ -109,6 +109,7 @@ func (r *run) countLinks(at units.Time) {
 	for _, s := range r.buffered {
 		s.Dropped(func(link int32, n int64) { r.rec.links[link].TxDrops = n })
 	}
+	r.faultDrops(r.rec.links)
 	r.takeQueues(r.rec.links)
 }
 

@@ -152,7 +152,10 @@ func (s *Buffered) forward(r *sim.Record, slot uint32, sizes *[MaxClasses]int64)
 	if r.Kind() == Pause {
 		at = int32(r.QP) - s.first
 	} else {
-		at = s.output(r)
+		if at = s.output(r); at < 0 {
+			s.strand(r)
+			return
+		}
 		sizes[s.class(r)%MaxClasses] += s.size(r.Size) + 1 // so that frames of no size count
 	}
 	s.busy[at>>6] |= 1 << (at & 63)

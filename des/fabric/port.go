@@ -19,6 +19,7 @@ type Wire struct {
 	out     *sim.Channel
 	slow    *slowRate // where perByte is -1
 	sent    *Count    // nil where nobody counts
+	faults  *LinkFaults
 }
 
 // slowRate serializes where a multiplication will not do: the time per byte is not
@@ -89,6 +90,9 @@ func (w *Wire) Span(r *sim.Record, start units.Time) units.Time {
 func (w *Wire) Send(k *sim.Worker, r *sim.Record, start units.Time) units.Time {
 	if sim.Invariants && (start < w.Free || start < k.Start) {
 		panic(fmt.Sprintf("fabric: a packet starts at %d; the wire is free at %d, the window starts at %d", start, w.Free, k.Start))
+	}
+	if w.faults != nil && w.lose(k, r, start) {
+		return w.Free
 	}
 	w.Free = start + w.Span(r, start)
 	s := w.out.Slot()
