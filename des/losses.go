@@ -12,7 +12,7 @@ import (
 // losses are the packets that switches dropped or cut, or that links lost.
 type losses struct {
 	drops, cuts int64
-	faults      int64 // of drops, those for faults of links
+	faults      int64  // of drops, those for faults of links
 	text        string // of the first drop
 }
 

@@ -137,9 +137,9 @@ func (f *LinkFaults) fate(r *sim.Record, start, end units.Time, wide bool) Reaso
 		return LinkCut
 	case wide:
 		return stored // a message of the ideal transport is no frame
-	case f.loss.strikes(mix(f.Salt + f.frames)):
+	case f.loss.strikes(DrawWide(f.Salt, f.frames)):
 		return Lost
-	case f.sizes != nil && f.bitErrors(r.Size).strikes(mix(f.Salt^1<<63+f.frames)):
+	case f.sizes != nil && f.bitErrors(r.Size).strikes(DrawWide(f.Salt^1<<63, f.frames)):
 		return BitErrors
 	}
 	return stored
