@@ -215,6 +215,9 @@ func bitErrorChance(p units.Rat, size uint32) chance {
 		}
 		q.Rsh(q.Mul(q, q), errorBits)
 	}
+	if left.Sign() == 0 && p.Num < p.Den { // less than can be told from certainty
+		left.SetInt64(1)
+	}
 	return chanceIn(left.Rsh(left.Sub(one, left), errorBits-64))
 }
 
