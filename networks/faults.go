@@ -45,13 +45,14 @@ func (f *fault) pos(key string) diag.Pos {
 // readFaults checks of each entry what does not depend on the topology.
 func readFaults(entries []faultDoc, section *yamldoc.Node, list *diag.List) []fault {
 	var out []fault
+	told := list.HasErrors() // a misspelt key says what is wrong, only not to us
 	for i := range entries {
 		if section == nil || i >= len(section.Items) {
 			break
 		}
 		f := fault{entries[i], section.Items[i]}
 		before := list.CountOf(diag.Error)
-		f.check(list)
+		f.check(told, list)
 		if list.CountOf(diag.Error) == before {
 			out = append(out, f)
 		}
@@ -59,7 +60,7 @@ func readFaults(entries []faultDoc, section *yamldoc.Node, list *diag.List) []fa
 	return out
 }
 
-func (f *fault) check(list *diag.List) {
+func (f *fault) check(told bool, list *diag.List) {
 	wrong := func(key, format string, args ...any) { list.Errorf("E965", f.pos(key), format, args...) }
 	named := 0
 	for _, is := range []bool{f.node.Get("link") != nil, f.Switch != nil, f.Random != nil} {
@@ -82,6 +83,9 @@ func (f *fault) check(list *diag.List) {
 	case f.At == nil && f.Until != nil:
 		wrong("until", "until without at: the links are up from the start")
 	case f.At == nil && f.Rate == nil && f.Loss == nil && f.BitErrors == nil:
+		if told {
+			return
+		}
 		list.Errorf("E965", f.node.Pos, "nothing is said to be wrong: at, rate, loss or bit_error_rate is expected")
 	case f.Until != nil && *f.Until <= *f.At:
 		wrong("until", "the links come back at %s, before they go down at %s", units.FormatPS(*f.Until), units.FormatPS(*f.At))
@@ -216,8 +220,9 @@ func (r *resolver) linksOf(f *fault) []int32 {
 	case f.Random != nil:
 		return r.randomLinks(f)
 	}
-	a, okA := r.node(f.Link[0], f.pos("link"))
-	b, okB := r.node(f.Link[1], f.pos("link"))
+	names := f.node.Get("link").Items
+	a, okA := r.node(f.Link[0], names[0].Pos)
+	b, okB := r.node(f.Link[1], names[1].Pos)
 	if !okA || !okB {
 		return nil
 	}
