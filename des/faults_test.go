@@ -2,6 +2,7 @@ package des
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -335,5 +336,33 @@ func TestRecordingOfFaults(t *testing.T) {
 		k.Threads, k.Window, k.ShuffleSeed = 2, 40_000, seed+1
 		record(t, k, again)
 		again.same(t, fmt.Sprintf("case %d: %s", seed, faults), want)
+	}
+}
+
+// BenchmarkFaults is the permutation on a fat tree of which eight links between switches are
+// down from the start, or go down when all is over.
+func BenchmarkFaults(b *testing.B) {
+	for _, k := range []int{8, 16} {
+		hosts := k * k * k / 4
+		for _, c := range []struct{ name, faults string }{{"none", "[]"}, {"static", "[{random_links: 8, at: 0ns}]"}, {"late", "[{random_links: 8, at: 100ms, until: 200ms}]"}} {
+			b.Run(fmt.Sprintf("hosts=%d/%s", hosts, c.name), func(b *testing.B) {
+				n := failing(b, fmt.Sprintf("{kind: fat-tree, k: %d}", k), "{rate: 400Gbps, delay: 1us}", "", c.faults)
+				j := job(b, permutation(b, hosts, 2_000_000), n, 1)
+				var packets, hops int64
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				cpu := cpuSeconds()
+				for range b.N {
+					res := finished(b, j)
+					hops += res.PacketHops
+					packets += res.Packets
+				}
+				cpu = cpuSeconds() - cpu
+				runtime.ReadMemStats(&after)
+				b.ReportMetric(float64(hops)/cpu/1e6, "Mhops/cpu-s")
+				b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(packets), "allocs/packet")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
 	}
 }
