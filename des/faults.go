@@ -250,7 +250,11 @@ func (r *run) faultNotes() []string {
 		by[fabric.NoWay] += n
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "faults on %s directed links lost no packet", units.FormatCount(int64(len(r.faults.list))))
+	on := fmt.Sprintf("faults on %s directed links", units.FormatCount(int64(len(r.faults.list))))
+	if len(r.faults.list) == 1 {
+		on = "faults on a directed link"
+	}
+	b.WriteString(on + " lost no packet")
 	separator := ""
 	for why, n := range by {
 		if n == 0 {
@@ -258,7 +262,7 @@ func (r *run) faultNotes() []string {
 		}
 		if separator == "" {
 			b.Reset()
-			fmt.Fprintf(&b, "faults on %s directed links lost packets: ", units.FormatCount(int64(len(r.faults.list))))
+			b.WriteString(on + " lost packets: ")
 		}
 		fmt.Fprintf(&b, "%s%s for %q", separator, units.FormatCount(n), fabric.Reason(why))
 		separator = ", "

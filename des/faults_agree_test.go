@@ -113,6 +113,9 @@ func lostBy(r *run) map[string]int64 {
 				out[name] += n
 			}
 		}
+		if f.Pauses > 0 {
+			out["pause"] += f.Pauses
+		}
 	}
 	for _, s := range r.fabricSwitches() {
 		if n, _ := s.Stranded(); n > 0 {
@@ -160,7 +163,7 @@ func TestFaultsAgreeWithReference(t *testing.T) {
 		}
 	}
 	t.Logf("outcomes %v; lost %v", outcomes, sum)
-	for _, why := range []string{"down", "cut", "loss", "bits", "no way"} {
+	for _, why := range []string{"down", "cut", "loss", "bits", "no way", "pause"} {
 		if sum[why] == 0 {
 			t.Errorf("no packet is lost for %q", why)
 		}

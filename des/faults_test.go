@@ -1,6 +1,7 @@
 package des
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -316,7 +317,7 @@ func TestFaultNotes(t *testing.T) {
 	n := failing(t, "{kind: star, hosts: 2}", link400, "", "[{link: [server-0, rack-0], loss: 1, direction: forward}]")
 	j := job(t, one(t, 2, 10_000), n, 1)
 	res := simulate(t, j)
-	if want := `faults on 1 directed links lost packets: 3 for "the link loses frames"; by link: host 0 to switch 0 3`; len(res.Notes) != 2 || res.Notes[1] != want {
+	if want := `faults on a directed link lost packets: 3 for "the link loses frames"; by link: host 0 to switch 0 3`; len(res.Notes) != 2 || res.Notes[1] != want {
 		t.Errorf("notes %q, want %q", res.Notes, want)
 	}
 }
@@ -336,6 +337,22 @@ func TestRecordingOfFaults(t *testing.T) {
 		k.Threads, k.Window, k.ShuffleSeed = 2, 40_000, seed+1
 		record(t, k, again)
 		again.same(t, fmt.Sprintf("case %d: %s", seed, faults), want)
+	}
+}
+
+// Tables of ways for too many sets of failed links are refused before the run: in a fat tree
+// of 8192 hosts one has 1280 times 512 entries, 204 have 2^27.
+func TestTooManyFailures(t *testing.T) {
+	for n, want := range map[int]bool{150: true, 300: false} {
+		var faults []string
+		for i := range n {
+			faults = append(faults, fmt.Sprintf("{random_links: 1, seed: %d, at: %dns, until: %dns}", i, i+1000, i+1001))
+		}
+		j := job(t, one(t, 2, 1), failing(t, "{kind: fat-tree, k: 32}", link400, "", "["+strings.Join(faults, ", ")+"]"), 1)
+		_, err := Run(context.Background(), j)
+		if want != (err == nil) || !want && !strings.Contains(err.Error(), "E968") {
+			t.Errorf("%d failures: %v", n, err)
+		}
 	}
 }
 

@@ -71,7 +71,10 @@ func (f *reference) lost(start int64, link int, p *refPacket) bool {
 			f.free[link] = start + span
 		}
 	}
-	if why != "" && p.pause == nil {
+	switch {
+	case why != "" && p.pause != nil:
+		f.faults.lost["pause"]++
+	case why != "":
 		f.faults.lost[why]++
 	}
 	return why != ""

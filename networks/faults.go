@@ -197,11 +197,12 @@ type resolver struct {
 	topo  Topology
 	names map[string]int32
 	found map[int32]*found
+	told  map[diag.Pos]bool // what has been found to be given twice
 	list  *diag.List
 }
 
 func (n *Network) resolveFaults(t Topology, list *diag.List) *resolver {
-	r := &resolver{topo: t, found: map[int32]*found{}, list: list}
+	r := &resolver{topo: t, found: map[int32]*found{}, told: map[diag.Pos]bool{}, list: list}
 	for i := range n.faults {
 		f := &n.faults[i]
 		links := r.linksOf(f)
@@ -366,6 +367,10 @@ func (r *resolver) add(f *fault, id int32) {
 		r.found[id] = x
 	}
 	twice := func(key, what string) {
+		if r.told[f.pos(key)] {
+			return
+		}
+		r.told[f.pos(key)] = true
 		l := r.topo.Links()[id]
 		names := NodeNames(r.topo)
 		r.list.Errorf("E967", f.pos(key), "%s of the link from %s to %s is given twice", what, names[l.From], names[l.To])

@@ -51,7 +51,7 @@ func TestFaultsFindings(t *testing.T) {
 		{star, "[{switch: rack-0, at: 1us}, {link: [rack-0, server-0], at: 3us}]", ""},
 		{star, "[{link: [server-0, rack-0], rate: 1Gbps}, {switch: rack-0, rate: 2Gbps}]", "E967 7:74: rate of the link from server-0 to rack-0 is given twice"},
 		{star, "[{link: [server-0, rack-0], loss: 0.1, bit_error_rate: 1e-9}, {link: [server-0, rack-0], rate: 2Gbps}]", ""},
-		{star, "", ""},
+		{star, "[{}]", "E965"}, {star, "[{link: }]", "E965"}, {star, "[~]", "E965"}, {star, "", ""},
 	} {
 		_, topo, list := broken(c.topology, c.faults, 2)
 		got := ""
@@ -264,4 +264,16 @@ func BenchmarkDegraded(b *testing.B) {
 			d.At(int32(topo.Hosts() + s))
 		}
 	}
+}
+
+// FuzzFaults looks for faults that a reader cannot stand.
+func FuzzFaults(f *testing.F) {
+	for _, s := range []string{"[{link: [0, 1], at: 1us, until: 2us}]", "[{switch: rack-0, rate: 1Gbps}]", "[{random_links: 2, loss: 0.5}]", "[{link: [a, b], index: 3, direction: forward, bit_error_rate: 1e-9}]", "[~, {link: }, 3]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(_ *testing.T, text string) {
+		if n, topo, _ := broken("{kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 1, trunk: 2}", text, 2); topo != nil {
+			n.FaultsOn(topo, new(diag.List))
+		}
+	})
 }

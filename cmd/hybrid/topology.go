@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -108,17 +107,7 @@ func buildTopology(name string, o *topologyOptions, list *diag.List) networks.To
 
 // topologyNodes names the nodes as records do, but by the names of a file that gives
 // some.
-func topologyNodes(t networks.Topology) []string {
-	nodes := recordNodes(t)
-	names := make([]string, len(nodes))
-	for i := range nodes {
-		names[i] = nodes[i].Name
-		if named, ok := t.(networks.Named); ok {
-			names[i] = cmp.Or(named.Name(int32(i)), names[i])
-		}
-	}
-	return names
-}
+func topologyNodes(t networks.Topology) []string { return networks.NodeNames(t) }
 
 // writeDOT writes an undirected graph for Graphviz: a link and the one back are one edge.
 // Edges of another rate than the first link's are labelled with it.
