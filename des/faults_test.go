@@ -312,6 +312,29 @@ func TestIdealTransportFails(t *testing.T) {
 	}
 }
 
+// A pause whose end is lost ends by itself. The switch's way to host 1 has a quarter of the
+// rate, so that it pauses host 0 after about 2 us, for 16,000 quanta of 64 B, 20.48 us. The
+// way back to host 0 is down from 3 us on: what would let it go on, and further pauses, are
+// lost, and the link to host 1 falls idle.
+func TestLostPauseEnds(t *testing.T) {
+	const slow = "{link: [rack-0, server-1], rate: 100Gbps, direction: forward}"
+	finish := func(faults string) (int64, int64) {
+		n := failing(t, "{kind: star, hosts: 2}", link400, "switch: {pfc: {xoff: 60KB, xon: 30KB, quanta: 16000}}", "["+faults+"]")
+		j := job(t, one(t, 2, 1_000_000), n, 1)
+		j.EndWithAck = false
+		r, res := runSwitches(t, j)
+		if res.Ranks[1].Finish == 0 || res.Ranks[0].Finish == 0 {
+			t.Fatalf("%+v", res.Verdict)
+		}
+		return res.Ranks[1].Finish, lostBy(r)["pause"]
+	}
+	want, none := finish(slow)
+	got, lost := finish(slow + ", {link: [rack-0, server-0], at: 3us, direction: forward}")
+	if none != 0 || lost == 0 || got <= want || got > want+20_480_000 {
+		t.Errorf("received at %d with %d pauses lost, at %d with %d", got, lost, want, none)
+	}
+}
+
 // What a run says of its faults: how many links, what they lost and where.
 func TestFaultNotes(t *testing.T) {
 	n := failing(t, "{kind: star, hosts: 2}", link400, "", "[{link: [server-0, rack-0], loss: 1, direction: forward}]")
@@ -346,7 +369,7 @@ func TestTooManyFailures(t *testing.T) {
 	for n, want := range map[int]bool{150: true, 300: false} {
 		var faults []string
 		for i := range n {
-			faults = append(faults, fmt.Sprintf("{random_links: 1, seed: %d, at: %dns, until: %dns}", i, i+1000, i+1001))
+			faults = append(faults, fmt.Sprintf("{link: [%d, %d], at: %dns, until: %dns}", i, 8192+i/16, i+1000, i+1001))
 		}
 		j := job(t, one(t, 2, 1), failing(t, "{kind: fat-tree, k: 32}", link400, "", "["+strings.Join(faults, ", ")+"]"), 1)
 		_, err := Run(context.Background(), j)

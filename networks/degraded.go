@@ -116,7 +116,7 @@ func (d *Degraded) classify() {
 // search counts the links from all switches to a host, breadth first.
 func (d *Degraded) search(dist []uint16, host int32, queue []int32) {
 	reach := func(node int32, n uint16) {
-		if s := int(node) - d.hosts; s >= 0 && dist[s] == 0 {
+		if s := int(node) - d.hosts; s >= 0 && dist[s] == 0 && n > 0 { // 2^16 links are no way
 			dist[s] = n
 			queue = append(queue, node)
 		}

@@ -197,6 +197,7 @@ type resolver struct {
 	topo  Topology
 	names map[string]int32
 	found map[int32]*found
+	pairs [][2]int32        // of links between switches, once asked for
 	told  map[diag.Pos]bool // what has been found to be given twice
 	list  *diag.List
 }
@@ -273,38 +274,47 @@ func (r *resolver) linksOfSwitch(f *fault) []int32 {
 
 // randomLinks draws links between switches: those with the smallest hashes.
 func (r *resolver) randomLinks(f *fault) []int32 {
-	seed := int64(1)
+	seed := uint64(1)
 	if f.Seed != nil {
-		seed = *f.Seed
+		seed = uint64(*f.Seed)
+	}
+	if r.pairs == nil {
+		r.pairs = r.betweenSwitches()
+	}
+	if *f.Random > len(r.pairs) {
+		r.list.Errorf("E966", f.pos("random_links"), "%d links of %d between switches", *f.Random, len(r.pairs))
+		return nil
 	}
 	type draw struct {
-		hash        uint64
-		there, back int32
+		hash uint64
+		at   int
 	}
-	var all []draw
-	links, hosts := r.topo.Links(), int32(r.topo.Hosts())
-	place := map[[2]int32]int{}
-	for id, l := range links {
+	all := make([]draw, len(r.pairs))
+	for i := range all {
+		all[i] = draw{scatter(scatter(seed+1) + uint64(i)), i}
+	}
+	slices.SortFunc(all, func(a, b draw) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.at, b.at)) })
+	var out []int32
+	for _, d := range all[:*f.Random] {
+		out = append(out, r.pairs[d.at][:]...)
+	}
+	return out
+}
+
+// betweenSwitches returns the links between switches, each with the one back.
+func (r *resolver) betweenSwitches() (pairs [][2]int32) {
+	hosts, place := int32(r.topo.Hosts()), map[[2]int32]int{}
+	for id, l := range r.topo.Links() {
 		if l.From < hosts || l.To < hosts || l.From > l.To {
 			continue
 		}
-		back := r.between(l.To, l.From)
-		at := place[[2]int32{l.From, l.To}]
-		place[[2]int32{l.From, l.To}]++
-		if at < len(back) {
-			all = append(all, draw{scatter(scatter(uint64(seed)+1) + uint64(len(all))), int32(id), back[at]})
+		way := [2]int32{l.From, l.To}
+		if back := r.between(l.To, l.From); place[way] < len(back) {
+			pairs = append(pairs, [2]int32{int32(id), back[place[way]]})
 		}
+		place[way]++
 	}
-	if *f.Random > len(all) {
-		r.list.Errorf("E966", f.pos("random_links"), "%d links of %d between switches", *f.Random, len(all))
-		return nil
-	}
-	slices.SortFunc(all, func(a, b draw) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.there, b.there)) })
-	var out []int32
-	for _, d := range all[:*f.Random] {
-		out = append(out, d.there, d.back)
-	}
-	return out
+	return pairs
 }
 
 // scatter is the finalizer of MurmurHash3 (Appleby, 2011).

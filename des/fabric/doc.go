@@ -28,4 +28,9 @@
 //     time; the result is the same, and that of a Switch where the memory has no bounds.
 //  8. A mark's random number depends on seed, switch, port, class and how many were drawn
 //     there before.
+//  9. [LinkFaults] act at the near end of a link, on the slow path of its [Wire]: a frame is
+//     lost if the link is down at some time while it is being sent, or by a random number
+//     that depends on seed, link and how many were sent before; one whose turn comes while
+//     the link is down is dropped in no time. Where links fail a switch chooses among the
+//     next hops of the [Epoch] of a packet's arrival, less its own ports that are down.
 package fabric
