@@ -66,6 +66,7 @@ func (r *run) check(list *diag.List) {
 	r.setClock()
 	r.params.Clock = r.clock
 	r.setMedium()
+	r.setFaults(list)
 	r.setBuffering(list)
 	r.setGuard()
 	r.lookAhead(list)

@@ -163,6 +163,7 @@ func (r *run) countSwitches() {
 		})
 		s.Begun(func(link int32, n int64) { rec.links[link].Pauses = n })
 	}
+	r.faultDrops(rec.links)
 	r.takeQueues(rec.links)
 }
 

@@ -46,6 +46,9 @@ const guardFloor = 100_000_000_000
 // setGuard sets up the guard.
 func (r *run) setGuard() {
 	r.guard = guard{next: units.Never}
+	if f := r.faults; f != nil && len(f.epochs) > 0 {
+		r.guard.notBefore = f.epochs[len(f.epochs)-1].From
+	}
 	if r.params.Packets {
 		r.guard.wait = min(max(r.clock.Ticks(guardFloor), 1)+r.onePatience(), limitSpan)
 		r.guard.next = r.guard.wait
@@ -62,7 +65,7 @@ func (r *run) onePatience() units.Time {
 	for _, l := range r.job.Topology.Links() {
 		t = max(t, min(r.clock.Span(l.PerByte, quanta+2*r.largest()), limitSpan>>2)+min(r.clock.Ticks(l.Delay), limitSpan>>2))
 	}
-	return t + t + 4*min(r.medium.Latency, limitSpan>>4)
+	return t + t + 4*min(r.medium.Latency, limitSpan>>4) + r.longestPace()
 }
 
 // progressing is a look of the guard: an error if the run gets nowhere.

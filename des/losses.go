@@ -8,9 +8,10 @@ import (
 	"hybrid/internal/units"
 )
 
-// losses are the packets that switches dropped or cut.
+// losses are the packets that switches dropped or cut, or that links lost.
 type losses struct {
 	drops, cuts int64
+	faults      int64  // of drops, those for faults of links
 	text        string // of the first drop
 }
 
@@ -18,8 +19,10 @@ type losses struct {
 // at one time that of the lowest link.
 func (r *run) losses() (sum losses) {
 	var first fabric.Drop
+	r.faultLosses(&sum, &first)
 	for _, s := range r.buffered {
-		t := &s.Tally
+		t := s.Tally
+		t.First.At += r.medium.Lead
 		sum.cuts += t.Cuts
 		if t.Drops > 0 && (sum.drops == 0 || t.First.At < first.At || t.First.At == first.At && t.First.Link < first.Link) {
 			first = t.First
@@ -27,8 +30,12 @@ func (r *run) losses() (sum losses) {
 		sum.drops += t.Drops
 	}
 	if sum.drops > 0 {
+		if first.Reason >= fabric.LinkDown {
+			sum.text = r.describeLoss(&first)
+			return sum
+		}
 		sum.text = fmt.Sprintf("at %s a switch dropped %s, on the way from %s: %s (class %d)",
-			r.timeText(first.At+r.medium.Lead), r.frameOf(&first.Packet), r.linkName(first.Link), first.Reason, first.Class)
+			r.timeText(first.At), r.frameOf(&first.Packet), r.linkName(first.Link), first.Reason, first.Class)
 	}
 	return sum
 }
@@ -69,7 +76,7 @@ func (r *run) bufferNotes() []string {
 	}
 	l := r.losses()
 	note := fmt.Sprintf("switches with a packet memory: pauses %s, packets marked %s, cut %s, dropped %s",
-		units.FormatCount(pauses), units.FormatCount(marks), units.FormatCount(l.cuts), units.FormatCount(l.drops))
+		units.FormatCount(pauses), units.FormatCount(marks), units.FormatCount(l.cuts), units.FormatCount(l.drops-l.faults))
 	if link, bytes := r.longestQueue(); bytes > 0 {
 		note += fmt.Sprintf("; the longest queue held %s, on the way from %s", units.ReadableBytes(bytes), r.linkName(link))
 	}

@@ -159,7 +159,12 @@ func (f *reference) classOf(p *refPacket) int {
 // enter lets a packet arrive at a switch on a link.
 func (f *reference) enter(now int64, in int, p *refPacket) {
 	s := f.switchAt(f.links[in].To)
-	port := s.port(f.next(s.node, p), len(f.run.section.Classes))
+	out := f.next(s.node, p)
+	if out < 0 {
+		f.faults.noWay++
+		return
+	}
+	port := s.port(out, len(f.run.section.Classes))
 	why := f.store(now, s, port, in, p)
 	if why == 0 {
 		return

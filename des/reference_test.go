@@ -29,6 +29,7 @@ type reference struct {
 	ranks    []refRank
 	lanes    []*refLane
 	switches map[int32]*refSwitch // those with a packet memory
+	faults   *refFaults           // nil without
 	hops     int64
 	now      int64
 	round    int // of the event at hand
@@ -121,6 +122,7 @@ func newReference(j Job) *reference {
 	for _, id := range r.close {
 		f.close[id] = true
 	}
+	f.setFaults()
 	f.hosts = make([]refHost, j.Placement.Nodes)
 	for i := range f.hosts {
 		f.hosts[i] = refHost{map[[2]int32]*refPair{}, map[int][]*refPacket{}, map[int][]*refPair{}, map[int]bool{}, map[[2]int]int64{}, map[int][]*refPair{}}
@@ -200,6 +202,9 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 		f.moved = now
 	}
 	start := max(now, f.free[link])
+	if f.faults != nil && f.lost(start, link, p) {
+		return max(start, f.free[link])
+	}
 	f.free[link] = start + f.run.clock.Span(l.PerByte, p.size)
 	at, round := f.free[link]+f.run.clock.Ticks(l.Delay), 0
 	if hosts := f.run.job.Topology.Hosts(); int(l.To) >= hosts {
@@ -209,7 +214,7 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 		f.count[link]++
 		tail := at
 		at -= f.headStart(l, p)
-		f.pushRound(at, round, 0, int64(link), f.output(l.To, p)<<40+f.count[link], 0, func() { f.head(at, tail, link, p) })
+		f.pushRound(at, round, 0, int64(link), f.output(at, l.To, p)<<40+f.count[link], 0, func() { f.head(at, tail, link, p) })
 	} else {
 		if f.close[link] && at == start {
 			round = f.roundAt(start) + 1
@@ -222,14 +227,14 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 
 // output orders frames that come at one time on one link to a switch with a packet memory,
 // which is only possible where they have no size.
-func (f *reference) output(at int32, p *refPacket) int64 {
+func (f *reference) output(when int64, at int32, p *refPacket) int64 {
 	switch {
 	case f.run.buffering == nil:
 		return 0
 	case p.pause != nil:
 		return int64(p.pause.link)
 	}
-	return int64(f.next(at, p))
+	return int64(f.nextAt(when, at, p))
 }
 
 // reach lets a frame arrive at a switch.
@@ -240,11 +245,20 @@ func (f *reference) reach(now int64, link int, p *refPacket) {
 	case f.run.buffering != nil:
 		f.enter(now, link, p)
 	default:
-		f.transmit(now, f.next(to, p), p)
+		if out := f.next(to, p); out >= 0 {
+			f.transmit(now, out, p)
+		} else {
+			f.faults.noWay++
+		}
 	}
 }
 
-func (f *reference) next(at int32, p *refPacket) int {
+func (f *reference) next(at int32, p *refPacket) int { return f.nextAt(f.now, at, p) }
+
+func (f *reference) nextAt(when int64, at int32, p *refPacket) int {
+	if f.faults != nil {
+		return f.detour(when, at, p)
+	}
 	first, n := f.run.job.Topology.Next(at, p.to)
 	if n > 1 {
 		first += fabric.Choose(p.hash^fabric.Salt(f.run.job.Seed, at), n)
@@ -268,6 +282,9 @@ func (f *reference) wake(now int64, host int32, link int) {
 	f.push(t, 1, int64(link), 0, 0, func() {
 		h.busy[link] = false
 		f.ripen(t, h, link)
+		if f.faults != nil && f.waitForLink(t, host, link) {
+			return
+		}
 		ack, data := len(h.acks[link]) > 0, len(h.ready[link]) > 0
 		for kind, waits := range []*bool{&data, &ack} {
 			if u := h.until[[2]int{link, kind}]; *waits && u > t {
@@ -350,7 +367,7 @@ func (f *reference) arrive(now int64, p *refPacket) {
 		f.stop(now, p.pause)
 		return
 	}
-	if p.cut || !p.ack && p.psn > q.want && f.run.buffering != nil {
+	if p.cut || !p.ack && p.psn > q.want && (f.run.buffering != nil || f.faults != nil) {
 		return
 	}
 	if p.ack {

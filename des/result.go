@@ -35,10 +35,12 @@ func (r *run) result(ending sim.Ending) *replay.Result {
 	r.rankTimes(res)
 	res.Verdict = r.verdict(ending)
 	r.lossVerdict(&res.Verdict)
+	r.faultVerdict(&res.Verdict)
 	if !res.Verdict.OK() {
 		res.Verdict.Stall = r.stall()
 	}
 	res.Notes = append(append(r.notes, r.assumptions()...), r.scaleUpNote()...)
+	res.Notes = append(res.Notes, r.faultNotes()...)
 	r.statistics()
 	return res
 }
@@ -47,7 +49,7 @@ func (r *run) result(ending sim.Ending) *replay.Result {
 // every byte handed to a NIC was delivered, every message acknowledged, every link is
 // empty.
 func (r *run) assertDrained() {
-	if l := r.losses(); l.drops+l.cuts > 0 {
+	if l := r.losses(); l.drops+l.cuts > 0 || r.stuck() {
 		return
 	}
 	var posted, delivered int64
@@ -160,6 +162,9 @@ func (r *run) assumptions() []string {
 		return r.bufferNotes()
 	}
 	note := "switch buffers are unlimited: no packet is lost, marked or paused"
+	if r.faults != nil {
+		note = "switch buffers are unlimited: no packet is lost for want of room, marked or paused"
+	}
 	if link, bytes := r.longestQueue(); bytes > 0 {
 		note += fmt.Sprintf("; the longest queue held %s, on the way from %s", units.ReadableBytes(bytes), r.linkName(link))
 	}

@@ -81,6 +81,7 @@ type run struct {
 	buffered  []*fabric.Buffered
 	inlets    [][]int32 // by node: links that lead there
 	still     standstill
+	faults    *faults // nil where no link fails
 	cursors   []*replay.Cursor
 	kernel    *sim.Kernel
 	procs     []sim.Process
@@ -207,6 +208,7 @@ func (r *run) build() {
 	first := make([]int32, nodes)
 	for id, l := range links {
 		all[id] = fabric.NewWire(r.medium, l, r.kernel.Channel(id))
+		r.failLink(&all[id], id, l)
 		if wires[l.From] == nil {
 			first[l.From] = int32(id)
 		}
@@ -227,6 +229,7 @@ func (r *run) build() {
 		r.procs[process[s]] = w
 		r.switches = append(r.switches, w)
 	}
+	r.detour(first, wires)
 	r.joinClose(process)
 }
 

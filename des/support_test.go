@@ -29,6 +29,7 @@ func network(t testing.TB, topology, link, more string) *networks.Network {
 	if n == nil {
 		t.Fatalf("network: %v\n%s", list.Err(), src)
 	}
+	n.Source = src // for variants of the network
 	return n
 }
 

@@ -19,6 +19,7 @@ type document struct {
 	ScaleUp     scaleUpDoc        `yaml:"scale_up" doc:"Packets of the scale-up fabric; its groups come from the mapping file."`
 	Host        hostDoc           `yaml:"host" doc:"Processor time per message in the packet engine."`
 	Node        nodeDoc           `yaml:"node" doc:"Transfers that stay inside a rank."`
+	Faults      []faultDoc        `yaml:"faults" doc:"Links that fail, are slower than the others, or lose frames."`
 	Models      *yamldoc.Node     `yaml:"models" doc:"Parameters of analytic models, by model."`
 }
 
@@ -57,10 +58,11 @@ type loggpDoc struct {
 }
 
 type fabricDoc struct {
-	Link   linkDoc   `yaml:"link" doc:"Default link; a tier of the topology may override it."`
-	Switch switchDoc `yaml:"switch" doc:"Every switch of the fabric."`
-	Wire   wireDoc   `yaml:"wire" doc:"Header and framing bytes: a preset, any size of which may be replaced."`
-	MTU    int64     `yaml:"mtu" unit:"size" default:"4096B" range:"1B..1MiB" doc:"Payload of a full packet."`
+	Link    linkDoc   `yaml:"link" doc:"Default link; a tier of the topology may override it."`
+	Switch  switchDoc `yaml:"switch" doc:"Every switch of the fabric."`
+	Wire    wireDoc   `yaml:"wire" doc:"Header and framing bytes: a preset, any size of which may be replaced."`
+	Reroute int64     `yaml:"reroute" unit:"time" default:"0ns" range:"0ns.." doc:"Time after which switches and NICs know that a link elsewhere has gone down or come back."`
+	MTU     int64     `yaml:"mtu" unit:"size" default:"4096B" range:"1B..1MiB" doc:"Payload of a full packet."`
 }
 
 type linkDoc struct {

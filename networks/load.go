@@ -102,9 +102,10 @@ func fromDocument(file string, root *yamldoc.Node, list *diag.List) *Network {
 	for id, l := range d.Levels.all() {
 		n.Levels[id] = decodeLevel(l, root.At("levels", LevelID(id).String()), list)
 	}
-	n.Fabric = Fabric{MTU: d.Fabric.MTU, Wire: d.Fabric.Wire.wire(orRoot(root.At("fabric", "wire"), root), list),
+	n.Fabric = Fabric{MTU: d.Fabric.MTU, Reroute: d.Fabric.Reroute, Wire: d.Fabric.Wire.wire(orRoot(root.At("fabric", "wire"), root), list),
 		Switch: SwitchSpec{Latency: d.Fabric.Switch.Latency, Forwarding: d.Fabric.Switch.Forwarding, Buffer: d.Fabric.Switch.Buffer,
 			Section: section(d.Fabric.Switch.Own, root.At("fabric", "switch"), file)}}
+	n.faults = readFaults(d.Faults, root.Get("faults"), list)
 	n.complete(&d, root, list)
 	n.checkSpeed(root, list)
 	n.checkSanity(root, list)

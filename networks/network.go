@@ -116,6 +116,7 @@ type Network struct {
 	Doc *yamldoc.Node
 
 	topology parameters
+	faults   []fault
 }
 
 // Fabric describes links, switches and framing.
@@ -125,6 +126,9 @@ type Fabric struct {
 	Wire   Wire
 	// MTU is the payload of a full packet, bytes.
 	MTU int64
+	// Reroute is the time after which a link's failure, or its end, changes the ways of
+	// packets elsewhere, picoseconds.
+	Reroute int64
 }
 
 // LinkSpec is one direction of a link.

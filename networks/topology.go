@@ -156,6 +156,9 @@ func (n *Network) Topology(hosts int, list *diag.List) Topology {
 	case t.Hosts() > hosts:
 		list.Infof("W822", pos, "the topology has %s, the run uses %d", plural(t.Hosts(), "host"), hosts)
 	}
+	if !n.applyFaults(t, list) {
+		return nil
+	}
 	return t
 }
 
@@ -174,6 +177,7 @@ type wired struct {
 	bisection       units.Rat // picoseconds a byte of the bisection's sum; 0 unlimited, of denominator 0 unknown
 	diameter        int
 	sizes           string // the chosen sizes, "k=8"
+	faults          string // for Describe
 }
 
 func (w *wired) Kind() string  { return w.kind }
@@ -195,7 +199,7 @@ func (w *wired) Describe() string {
 	if w.hosts > 1 {
 		s += ", diameter " + plural(w.diameter, "link")
 	}
-	return s
+	return s + w.faults
 }
 
 // add appends a link and its place in the order is its ID.

@@ -173,7 +173,10 @@ func (s *Buffered) forward(part []sim.Record, slot uint32) {
 		n := s.size(r.Size)
 		var at int32
 		if class&pauses == 0 {
-			at = s.output(r)
+			if at = s.output(r); at < 0 {
+				s.strand(r)
+				continue
+			}
 			sum += n + 1 // so that frames of no size count
 		} else {
 			at, n = int32(r.QP)-s.first, 0
@@ -195,7 +198,7 @@ func (s *Buffered) forward(part []sim.Record, slot uint32) {
 		return
 	}
 	for i := range part {
-		if r := &part[i]; r.Kind() != Pause {
+		if r := &part[i]; r.Kind() != Pause { // with those for which there is no way
 			s.expect(slot, s.class(r), s.size(r.Size)+1)
 		}
 	}

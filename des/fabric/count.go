@@ -66,7 +66,11 @@ func (w *Wire) Passed(m *Medium, l networks.Link, at units.Time) (started, arriv
 			late.add(r, wide)
 		}
 	})
-	return started.less(late), arrived.less(under)
+	started, arrived = started.less(late), arrived.less(under)
+	if w.faults != nil {
+		w.faults.passed(&started, &arrived, lead, at)
+	}
+	return started, arrived
 }
 
 func (c Count) less(o Count) Count { return Count{c.Packets - o.Packets, c.Bytes - o.Bytes} }

@@ -30,11 +30,16 @@
 //     does; a switch of which nobody records keeps no such counters.
 //  9. A mark's random number depends on seed, switch, port, class and how many were drawn
 //     there before.
-//  9. With [Medium].CutAfter a frame takes effect at a switch when its head is there. It goes
+//  10. With [Medium].CutAfter a frame takes effect at a switch when its head is there. It goes
 //     on at once if its output would stay idle otherwise, its class may send, and the link
 //     out is no faster than the link in; else it joins its queue when its last bit is there,
 //     its tail. Memory is taken at the head. At one time a link's tail comes before the next
 //     head, and a start looks at queues before it looks at the heads of that time.
-//  10. A packet of a class with a rate starts no sooner than the one before takes at that
+//  11. A packet of a class with a rate starts no sooner than the one before takes at that
 //     rate, on the link; other classes go on.
+//  12. [LinkFaults] act at the near end of a link, on the slow path of its [Wire]: a frame is
+//     lost if the link is down at some time while it is being sent, or by a random number
+//     that depends on seed, link and how many were sent before; one whose turn comes while
+//     the link is down is dropped in no time. Where links fail a switch chooses among the
+//     next hops of the [Epoch] of a packet's arrival, less its own ports that are down.
 package fabric

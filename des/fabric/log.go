@@ -45,8 +45,17 @@ func (s *Buffered) Record() {
 	for i := range s.outlets {
 		o := &s.outlets[i]
 		o.wire.sent = nil // see Sent
+		if f := o.wire.faults; f != nil {
+			f.recorded = true
+		}
 		o.log, logs = logs[:n:n], logs[n:]
 	}
+}
+
+// counts says whether a frame that starts now is to be counted: somebody records, and the
+// link is not down.
+func (o *outlet) counts(now units.Time) bool {
+	return o.log != nil && (o.wire.faults == nil || !o.wire.faults.Dead(now))
 }
 
 // Sent hands over, for each outgoing link, the frames whose transmission has started.

@@ -62,5 +62,8 @@ func PortSalt(seed uint64, node, port int32) uint64 { return mix(Salt(seed, node
 // QueueSalt returns the salt of a class at a port.
 func QueueSalt(port uint64, class uint8) uint64 { return port + uint64(class)<<48 }
 
+// DrawWide returns the n-th random number under a salt, of 64 bits.
+func DrawWide(salt, n uint64) uint64 { return mix(salt + n) }
+
 // Draw returns the n-th random number of a queue, of 32 bits.
 func Draw(salt, n uint64) uint32 { return uint32(mix(salt+n) >> 32) }

@@ -148,10 +148,20 @@ const (
 	HeadroomFull
 	PoolFull
 	QueueFull
+	// LinkDown packets had their turn while the link was down, LinkCut ones were
+	// being sent when it went down, Lost and BitErrors ones got lost at random, and for
+	// NoWay ones no way led on.
+	LinkDown
+	LinkCut
+	Lost
+	BitErrors
+	NoWay
+	reasons
 )
 
 func (r Reason) String() string {
-	return [...]string{"stored", "the port's headroom is full", "the class's part of the buffer is full", "the output queue has reached its limit"}[r]
+	return [...]string{"stored", "the port's headroom is full", "the class's part of the buffer is full", "the output queue has reached its limit",
+		"the link is down", "the link went down meanwhile", "the link loses frames", "bit errors", "no way leads there"}[r]
 }
 
 // size returns the bytes that a frame occupies in memory.

@@ -305,7 +305,7 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 		o.wire.Send(w, r, now)
 		w.Hops-- // not a packet
 		o.sending, o.stored = inControl, 0
-		if o.log != nil {
+		if o.counts(now) {
 			o.log[len(o.queues)].Sent.Add(r.Size)
 		}
 		return
@@ -342,7 +342,7 @@ func (o *outlet) start(w *sim.Worker, p *Buffering, now units.Time) {
 // send is [Wire.Send] of a packet without its incoming link, with less to do.
 func (o *outlet) send(w *sim.Worker, r *sim.Record, size uint32, now units.Time) {
 	p := &o.wire
-	if o.log != nil {
+	if o.counts(now) {
 		o.log[o.sending].Sent.Add(size)
 	}
 	if sim.Invariants || p.perByte < 0 {

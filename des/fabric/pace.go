@@ -16,7 +16,7 @@ func (o *outlet) sendPaced(w *sim.Worker, p *Buffering, r *sim.Record, size uint
 		o.queues[class].paced = now + min(p.Clock.Span(c.PerByte, int64(size)), sim.MaxTime>>2)
 		o.blocked |= 1 << class
 	}
-	if o.log != nil {
+	if o.counts(now) {
 		o.log[class].Sent.Add(size)
 	}
 	r.Size = size

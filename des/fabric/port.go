@@ -20,6 +20,7 @@ type Wire struct {
 	slow    *slowRate // where perByte is -1
 	sent    *Count    // nil where nobody counts
 	cut     uint32    // bytes after which a frame takes effect at the far end; 0: all
+	faults  *LinkFaults
 }
 
 // slowRate serializes where a multiplication will not do: the time per byte is not
@@ -97,6 +98,9 @@ func (w *Wire) Send(k *sim.Worker, r *sim.Record, start units.Time) units.Time {
 	if sim.Invariants && (start < w.Free || start < k.Start) {
 		panic(fmt.Sprintf("fabric: a packet starts at %d; the wire is free at %d, the window starts at %d", start, w.Free, k.Start))
 	}
+	if w.faults != nil && w.lose(k, r, start) {
+		return w.Free
+	}
 	w.Free = start + w.Span(r, start)
 	s := w.out.Slot()
 	*s = *r
@@ -120,6 +124,7 @@ type port struct {
 	jumbled bool       // the records from fresh on are not in order yet
 	lent    bool       // the ring is the worker's
 	coming  uint16     // see outlet
+	_       [portPad]byte
 
 	// What each arrival needs, in a cache line.
 	ring    []sim.Record // a power of two
@@ -132,7 +137,10 @@ type port struct {
 	expects int64      // see outlet
 }
 
-const firstRing = 16
+const (
+	portPad   = 48
+	firstRing = 16
+)
 
 // push appends a record that has arrived in this visit.
 func (p *port) push(r *sim.Record, b *rings, at int32) {

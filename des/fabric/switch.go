@@ -11,14 +11,15 @@ import (
 // Switch is an output-queued, store-and-forward switch.
 type Switch struct {
 	rings
-	in    *sim.Inputs
-	ports []port
-	busy  []uint64 // ports with queued packets, one bit each
-	node  int32
-	first int32 // the link of port 0
-	table routes
-	topo  networks.Topology
-	salt  uint64
+	in      *sim.Inputs
+	ports   []port
+	busy    []uint64 // ports with queued packets, one bit each
+	node    int32
+	first   int32 // the link of port 0
+	table   routes
+	topo    networks.Topology
+	salt    uint64
+	detours *detours // nil where no link fails
 }
 
 // NewSwitch returns the switch at a node with the wires of its links, whose numbers
@@ -79,34 +80,57 @@ func (s *Switch) receive(w *sim.Worker) units.Time {
 
 func (s *Switch) forward(r *sim.Record) {
 	at := s.output(r)
+	if at < 0 {
+		s.strand(r)
+		return
+	}
 	s.busy[at>>6] |= 1 << (at & 63)
 	s.ports[at].push(r, &s.rings, at)
 }
 
 // choices are the equal-cost ports of a packet, numbered within the switch: n of them
-// from first on.
-type choices struct{ first, n int32 }
+// from first on or, where links fail, those of a list.
+type choices struct {
+	first, n int32
+	list     []int32
+}
 
 // at returns one of the ports.
-func (c choices) at(i int32) int32 { return c.first + i }
+func (c choices) at(i int32) int32 {
+	if c.list != nil {
+		return c.list[i]
+	}
+	return c.first + i
+}
 
-// output chooses the port of a packet that arrives at r.T.
+// output chooses the port of a packet that arrives at r.T, or -1 if no way leads on.
 func (s *Switch) output(r *sim.Record) int32 {
 	c := s.candidates(r)
 	if c.n == 1 {
-		return c.first
+		return c.at(0)
+	}
+	if c.n == 0 {
+		return -1
 	}
 	return c.at(s.pick(r, c.n))
 }
 
 // candidates returns the ports that lead to a packet's target on shortest ways.
 func (s *Switch) candidates(r *sim.Record) choices {
+	if s.detours != nil {
+		return s.around(r)
+	}
+	return s.regular(r)
+}
+
+// regular is candidates where no link fails.
+func (s *Switch) regular(r *sim.Record) choices {
 	if s.table.blocks != nil {
 		e := s.route(r.Dst & sim.NodeMask)
-		return choices{int32(e.first), int32(e.n)}
+		return choices{first: int32(e.first), n: int32(e.n)}
 	}
 	first, n := s.topo.Next(s.node, r.To())
-	return choices{first - s.first, n}
+	return choices{first: first - s.first, n: n}
 }
 
 // pick chooses among n candidates by the hash of the flow, so that the packets of a queue

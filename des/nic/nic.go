@@ -44,8 +44,9 @@ type NIC struct {
 	topo   networks.Topology
 	first  int32 // the link of port 0
 	salt   uint64
-	peers  []*NIC // by node
-	origin uint32 // of data packets: this node, and what switches may do to them
+	faults *faults // nil where no link fails
+	peers  []*NIC  // by node
+	origin uint32  // of data packets: this node, and what switches may do to them
 
 	ports []port
 	due   []due // a heap: each port with something to send, by when it can
@@ -134,7 +135,7 @@ func (n *NIC) Next() units.Time {
 // Post queues a message at time now on the queue pair of its ranks. The error says that
 // it has more packets than serial-number arithmetic can order (RFC 1982).
 func (n *NIC) Post(now units.Time, m Message, toNode int32) error {
-	q := n.queuePair(m.Src, m.Dst, toNode)
+	q := n.queuePair(now, m.Src, m.Dst, toNode)
 	qp := &n.qps[q]
 	m.qp, m.next = q, -1
 	if n.params.Packets {
@@ -166,8 +167,8 @@ func (n *NIC) Post(now units.Time, m Message, toNode int32) error {
 	return nil
 }
 
-// queuePair finds or makes the queue pair between two ranks.
-func (n *NIC) queuePair(src, dst, toNode int32) int32 {
+// queuePair finds or makes, at time now, the queue pair between two ranks.
+func (n *NIC) queuePair(now units.Time, src, dst, toNode int32) int32 {
 	key := pair(uint32(src), uint32(dst))
 	if q := n.byQP.find(key); q >= 0 {
 		return q
@@ -175,7 +176,7 @@ func (n *NIC) queuePair(src, dst, toNode int32) int32 {
 	q := int32(len(n.qps))
 	n.qps = append(n.qps, queuePair{node: toNode, src: src, dst: dst, next: -1, oldest: -1, current: -1, newest: -1})
 	n.byQP.add(key, q)
-	probe := sim.Record{Dst: sim.Pack(toNode, frameData), Src: sim.Pack(n.node, 0), QP: uint32(q)}
+	probe := sim.Record{T: now, Dst: sim.Pack(toNode, frameData), Src: sim.Pack(n.node, 0), QP: uint32(q)}
 	n.qps[q].port = n.output(&probe)
 	if n.pacer != nil {
 		n.pacer.open(n.params.PerByte)
@@ -183,10 +184,13 @@ func (n *NIC) queuePair(src, dst, toNode int32) int32 {
 	return q
 }
 
-// output chooses the port towards a record's target by the hash of its flow.
+// output chooses the port towards a record's target, at time r.T, by the hash of its flow.
 func (n *NIC) output(r *sim.Record) int32 {
 	if len(n.ports) == 1 {
 		return 0
+	}
+	if n.faults != nil {
+		return n.around(r)
 	}
 	first, count := n.topo.Next(n.node, r.To())
 	first -= n.first

@@ -24,7 +24,7 @@ func (n *NIC) pause(r *sim.Record) {
 	if r.PSN > 0 {
 		n.Paused++
 	}
-	p.stopped = max(p.until[frameData], p.until[frameAck]) > r.T
+	p.stopped = max(p.until[frameData], p.until[frameAck]) > r.T || p.wire.Faulty()
 	if p.queued {
 		n.hasten(at, r.T)
 	}
@@ -38,6 +38,9 @@ func (n *NIC) transmitOpen(w *sim.Worker, p *port, now units.Time) {
 	ack, at := p.choose(now)
 	if !ack {
 		at = min(at, max(n.paced(n.due[0].port), p.until[frameData]))
+	}
+	if up := p.wire.Up(now); up > now {
+		at = max(at, up)
 	}
 	if at > now {
 		n.due[0].at = at
@@ -56,7 +59,7 @@ func (n *NIC) transmitOpen(w *sim.Worker, p *port, now units.Time) {
 // choose says what a port that is paused in part sends: an acknowledgement or data, or
 // nothing before time at.
 func (p *port) choose(now units.Time) (ack bool, at units.Time) {
-	p.stopped = max(p.until[frameData], p.until[frameAck]) > now
+	p.stopped = max(p.until[frameData], p.until[frameAck]) > now || p.wire.Faulty()
 	at = units.Never
 	if p.ackHead < len(p.acks) {
 		if at = p.until[frameAck]; at <= now {

@@ -63,7 +63,7 @@ func (n *NIC) conn(r *sim.Record) *conn {
 // acknowledge queues the acknowledgement of everything up to a packet.
 func (n *NIC) acknowledge(r *sim.Record) {
 	wire := &n.params.Wire
-	ack := sim.Record{Dst: sim.Pack(r.From(), frameAck), Src: sim.Pack(n.node, 0), QP: r.QP, PSN: r.PSN, Size: uint32(max(wire.Ack, wire.MinFrame))}
+	ack := sim.Record{T: r.T, Dst: sim.Pack(r.From(), frameAck), Src: sim.Pack(n.node, 0), QP: r.QP, PSN: r.PSN, Size: uint32(max(wire.Ack, wire.MinFrame))}
 	at := n.output(&ack)
 	p := &n.ports[at]
 	if len(p.acks) == cap(p.acks) && p.ackHead > len(p.acks)/2 {

@@ -13,7 +13,7 @@ type Code struct {
 
 // Codes returns the table of all codes, ordered.
 func Codes() []Code {
-	all := slices.Concat(blueprintCodes(), traceCodes(), platformCodes(), runCodes(), engineCodes())
+	all := slices.Concat(blueprintCodes(), traceCodes(), platformCodes(), runCodes(), engineCodes(), faultCodes())
 	slices.SortFunc(all, func(a, b Code) int {
 		if a.Code < b.Code {
 			return -1
