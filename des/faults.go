@@ -212,7 +212,7 @@ func (r *run) faultVerdict(v *replay.Verdict) {
 		late += n.Discarded
 		n.Disconnected(func(link int32) {
 			if text == "" {
-				text = fmt.Sprintf("%s waits for its link to come back, from %s, which it does not", r.nodeName(int32(i)), r.linkName(link))
+				text = fmt.Sprintf("%s waits for its link to come back, %s, which it does not", r.nodeName(int32(i)), r.linkName(link))
 			}
 		})
 	}
@@ -289,6 +289,9 @@ func (r *run) faultDrops(links []replay.PortCount) {
 		return
 	}
 	for _, f := range r.faults.list {
+		if r.buffering == nil || r.job.Topology.Links()[f.Link].From < r.medium.Hosts { // else a switch has set it to its own
+			links[f.Link].TxDrops = 0
+		}
 		links[f.Link].TxDrops += f.Lost[fabric.LinkDown]
 	}
 }

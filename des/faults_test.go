@@ -92,7 +92,7 @@ func TestOutageAtTheBoundary(t *testing.T) {
 			switch {
 			case !c.lost && (!res.Verdict.OK() || res.Ranks[1].Finish != c.start+2*s+2*d):
 				t.Errorf("%+v: %+v, received at %d", c, res.Verdict, res.Ranks[1].Finish)
-			case c.lost && (res.Verdict.Outcome != replay.Failed || !strings.Contains(res.Verdict.Errors[0].Error(), "packet 0 of queue pair 0 of host 0 was ")):
+			case c.lost && (res.Verdict.Outcome != replay.Failed || !strings.Contains(res.Verdict.Errors[0].Error(), "packet 0 of queue pair 0 of server-0 was ")):
 				t.Errorf("%+v: %+v", c, res.Verdict)
 			}
 		}
@@ -108,7 +108,7 @@ func TestNICWaits(t *testing.T) {
 		j.EndWithAck = false
 		res := simulate(t, j)
 		if until == "" {
-			if res.Verdict.Outcome != replay.Failed || !strings.Contains(res.Verdict.Errors[0].Error(), "host 0 waits for its link to come back, host 0 to switch 0") {
+			if res.Verdict.Outcome != replay.Failed || !strings.Contains(res.Verdict.Errors[0].Error(), "server-0 waits for its link to come back, server-0 to rack-0") {
 				t.Errorf("%+v", res.Verdict)
 			}
 		} else if got := res.Ranks[1].Finish; got != 50_000_000+2*s+2*d {
@@ -193,7 +193,7 @@ func TestFailureInTheMiddle(t *testing.T) {
 		if diff := cmp.Diff(want, lostBy(r)); diff != "" {
 			t.Errorf("reroute %s (-want +got): %s", reroute, diff)
 		}
-		text := fmt.Sprintf("packet 225 of queue pair 0 of host 0 was lost on the way from switch %d to switch 1: the link went down meanwhile", 2+spine)
+		text := fmt.Sprintf("packet 225 of queue pair 0 of server-0 was lost on the way from spine-%d to rack-1: the link went down meanwhile", spine)
 		if v := res.Verdict; v.Outcome != replay.Failed || !strings.Contains(v.Errors[0].Error(), text) {
 			t.Errorf("%+v", v)
 		}
@@ -304,7 +304,7 @@ func TestIdealTransportFails(t *testing.T) {
 	if got := run("[{link: [rack-0, server-1], rate: 100Gbps}, {link: [server-0, rack-0], loss: 1}]", 0).Ranks[1].Finish; got != 100_000*100+2*500_000 {
 		t.Errorf("received at %d", got)
 	}
-	if v := run("[{link: [rack-0, server-1], at: 3us, until: 4us}]", 0).Verdict; v.Outcome != replay.Failed || !strings.Contains(v.Errors[0].Error(), "a message from host 0 to host 1 was lost on the way from switch 0 to host 1") {
+	if v := run("[{link: [rack-0, server-1], at: 3us, until: 4us}]", 0).Verdict; v.Outcome != replay.Failed || !strings.Contains(v.Errors[0].Error(), "a message from server-0 to server-1 was lost on the way from rack-0 to server-1") {
 		t.Errorf("%+v", v)
 	}
 	if got := run("[{link: [rack-0, server-0], at: 3us, until: 8us}]", 5_000_000).Ranks[1].Finish; got != 8_000_000+2*2_000_000+2*500_000 {
@@ -340,7 +340,7 @@ func TestFaultNotes(t *testing.T) {
 	n := failing(t, "{kind: star, hosts: 2}", link400, "", "[{link: [server-0, rack-0], loss: 1, direction: forward}]")
 	j := job(t, one(t, 2, 10_000), n, 1)
 	res := simulate(t, j)
-	if want := `faults on a directed link lost packets: 3 for "the link loses frames"; by link: host 0 to switch 0 3`; len(res.Notes) != 2 || res.Notes[1] != want {
+	if want := `faults on a directed link lost packets: 3 for "the link loses frames"; by link: server-0 to rack-0 3`; len(res.Notes) != 2 || res.Notes[1] != want {
 		t.Errorf("notes %q, want %q", res.Notes, want)
 	}
 }

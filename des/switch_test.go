@@ -179,7 +179,7 @@ func TestSamePausesHoweverRun(t *testing.T) {
 func TestPausesNeedTime(t *testing.T) {
 	j := job(t, one(t, 2, 1), switched(t, "star", link400, "pfc: {xoff: 9KB}"), 1)
 	j.Topology = newPath([3]int64{0, 20, 20}, 500_000)
-	if _, err := Run(context.Background(), j); err == nil || !strings.Contains(err.Error(), "pauses have no length on the link from host 0 to switch 0") {
+	if _, err := Run(context.Background(), j); err == nil || !strings.Contains(err.Error(), "pauses have no length on the link from server-0 to rack-0") {
 		t.Errorf("error %v", err)
 	}
 }

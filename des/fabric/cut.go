@@ -46,10 +46,21 @@ func (w *Wire) rest(size uint32) units.Time {
 
 // faster reports whether a wire is faster than another.
 func (w *Wire) faster(than *Wire) bool {
-	if w.perByte >= 0 {
+	switch {
+	case w.perByte >= 0 && than.perByte >= 0:
 		return w.perByte < than.perByte
+	case w.perByte >= 0 || than.perByte >= 0: // one has faults, and the clock is exact
+		return w.ticks(1<<20) < than.ticks(1<<20)
 	}
 	return w.slow != than.slow && w.slow.rate.Cmp(than.slow.rate) < 0
+}
+
+// ticks returns how long n bytes take on a wire without wide sizes.
+func (w *Wire) ticks(n int64) units.Time {
+	if w.perByte >= 0 {
+		return n * w.perByte
+	}
+	return w.slow.clock.Span(w.slow.rate, n)
 }
 
 // cutThrough prepares a switch that cuts through.

@@ -127,11 +127,8 @@ type outlet struct {
 	starved Starved
 	losses  []Loss
 	rings   *rings
-	at      int32           // its number within the switch
-	_       [outletPad]byte // to whole cache lines
+	at      int32 // its number within the switch
 }
-
-const outletPad = 40
 
 // Of what comes: pause frames, and they or frames of no size.
 const (
