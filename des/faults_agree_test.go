@@ -164,7 +164,7 @@ func TestFaultsAgreeWithReference(t *testing.T) {
 	}
 	t.Logf("outcomes %v; lost %v", outcomes, sum)
 	for _, why := range []string{"down", "cut", "loss", "bits", "no way", "pause"} {
-		if sum[why] == 0 {
+		if sum[why] == 0 && !testing.Short() {
 			t.Errorf("no packet is lost for %q", why)
 		}
 	}
