@@ -19,6 +19,7 @@ type refSwitch struct {
 	ports         map[int]*refPort // by outgoing link
 	pauses, drops int64
 	marks, cuts   int64
+	flowlets      map[int32]refFlowlet
 }
 
 type refPort struct {

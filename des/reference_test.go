@@ -66,6 +66,7 @@ type refPair struct {
 	link            int
 	psn, want, held int
 	unsent, unacked []*refMessage
+	came            map[int]*refPacket // by number: ahead of a missing one
 }
 
 type refMessage struct {
@@ -85,6 +86,7 @@ type refPacket struct {
 	ack      bool
 	cut      bool
 	pause    *refPause
+	turned   bool // see reference_routing_test.go
 }
 
 // refer runs a job and returns the digest, the finish of every rank and the hops.
@@ -171,7 +173,7 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 // which is only possible where they have no size.
 func (f *reference) output(at int32, p *refPacket) int64 {
 	switch {
-	case f.run.buffering == nil:
+	case f.run.buffering == nil || f.run.ordered():
 		return 0
 	case p.pause != nil:
 		return int64(p.pause.link)
@@ -181,6 +183,7 @@ func (f *reference) output(at int32, p *refPacket) int64 {
 
 // reach lets a frame arrive at a switch.
 func (f *reference) reach(now int64, link int, p *refPacket) {
+	f.turn(f.links[link].To, p)
 	switch to := f.links[link].To; {
 	case p.pause != nil:
 		f.stop(now, p.pause)
@@ -192,6 +195,9 @@ func (f *reference) reach(now int64, link int, p *refPacket) {
 }
 
 func (f *reference) next(at int32, p *refPacket) int {
+	if f.run.params.Routing != nil {
+		return f.routed(at, p)
+	}
 	first, n := f.run.job.Topology.Next(at, p.to)
 	if n > 1 {
 		first += fabric.Choose(p.hash^fabric.Salt(f.run.job.Seed, at), n)
@@ -231,7 +237,9 @@ func (f *reference) wake(now int64, host int32, link int) {
 			h.ready[link] = h.ready[link][1:]
 			f.packet(t, host, q)
 			if len(q.unsent) > 0 {
-				h.ready[link] = append(h.ready[link], q)
+				f.place(t, host, q)
+				h.ready[q.link] = append(h.ready[q.link], q)
+				f.wake(t, host, q.link)
 			}
 		}
 		f.wake(t, host, link)
@@ -276,10 +284,11 @@ func (f *reference) post(now int64, m nic.Message) {
 	q := h.pairs[[2]int32{m.Src, m.Dst}]
 	if q == nil {
 		q = &refPair{id: int32(len(h.pairs)), to: f.run.placement.Node[m.Dst], src: m.Src, dst: m.Dst}
-		q.link = f.next(host, &refPacket{hash: refHash(host, q.to, q.id), to: q.to})
+		q.link = f.next(host, &refPacket{hash: refHash(host, q.to, q.id), from: host, to: q.to, pair: q})
 		h.pairs[[2]int32{m.Src, m.Dst}] = q
 	}
 	if q.unsent = append(q.unsent, &refMessage{Message: m, left: m.Bytes}); len(q.unsent) == 1 {
+		f.place(now, host, q)
 		h.ready[q.link] = append(h.ready[q.link], q)
 	}
 	f.wake(now, host, q.link)
@@ -289,6 +298,10 @@ func (f *reference) arrive(now int64, p *refPacket) {
 	q := p.pair
 	if p.pause != nil {
 		f.stop(now, p.pause)
+		return
+	}
+	if f.run.params.Accept && !p.ack && !p.cut {
+		f.accept(now, p)
 		return
 	}
 	if p.cut || !p.ack && p.psn > q.want && f.run.buffering != nil {

@@ -57,10 +57,11 @@ type loggpDoc struct {
 }
 
 type fabricDoc struct {
-	Link   linkDoc   `yaml:"link" doc:"Default link; a tier of the topology may override it."`
-	Switch switchDoc `yaml:"switch" doc:"Every switch of the fabric."`
-	Wire   wireDoc   `yaml:"wire" doc:"Header and framing bytes: a preset, any size of which may be replaced."`
-	MTU    int64     `yaml:"mtu" unit:"size" default:"4096B" range:"1B..1MiB" doc:"Payload of a full packet."`
+	Link    linkDoc       `yaml:"link" doc:"Default link; a tier of the topology may override it."`
+	Switch  switchDoc     `yaml:"switch" doc:"Every switch of the fabric."`
+	Wire    wireDoc       `yaml:"wire" doc:"Header and framing bytes: a preset, any size of which may be replaced."`
+	Routing *yamldoc.Node `yaml:"routing" doc:"How packets find their way among several: a kind, or a mapping with kind and its keys; hybrid list routings prints them."`
+	MTU     int64         `yaml:"mtu" unit:"size" default:"4096B" range:"1B..1MiB" doc:"Payload of a full packet."`
 }
 
 type linkDoc struct {

@@ -125,6 +125,8 @@ type Fabric struct {
 	Wire   Wire
 	// MTU is the payload of a full packet, bytes.
 	MTU int64
+	// Routing is decoded by the engine; nil where the file has none.
+	Routing *yamldoc.Node
 }
 
 // LinkSpec is one direction of a link.

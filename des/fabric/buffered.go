@@ -21,6 +21,7 @@ type Buffered struct {
 	refresh  sim.Events
 	order    tournament
 	inSweep  *sim.Worker // nil outside
+	ordered  *ordered    // nil where ports do not depend on queues
 	Tally    Tally
 }
 
@@ -64,6 +65,9 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 // Step implements [sim.Process]. Outlets that have nothing to do with each other in a
 // window run through it one by one; the others together, in order of time.
 func (s *Buffered) Step(w *sim.Worker) units.Time {
+	if s.ordered != nil {
+		return s.stepOrdered(w)
+	}
 	next := s.receive(w)
 	s.split()
 	if s.together {

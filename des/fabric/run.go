@@ -105,6 +105,9 @@ func (s *Buffered) sweep(w *sim.Worker) {
 			s.order.set(i, s.outlets[i].moment(w, i))
 		}
 	}
+	if s.ordered != nil {
+		s.order.set(len(s.outlets), s.arrival(w))
+	}
 	repeat := s.repeatMoment(w)
 	for {
 		i, m := s.order.first()
@@ -115,6 +118,12 @@ func (s *Buffered) sweep(w *sim.Worker) {
 		}
 		if m == never {
 			break
+		}
+		if i == len(s.outlets) {
+			if s.admitNext(w) {
+				repeat = s.repeatMoment(w)
+			}
+			continue
 		}
 		o := &s.outlets[i]
 		if s.do(w, o, m) {

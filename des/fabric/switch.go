@@ -22,6 +22,9 @@ type Switch struct {
 	routes []route // by host, or nil
 	topo   networks.Topology
 	salt   uint64
+	// Of routes that are not ECMP by murmur3, else nil:
+	routing *Routing
+	groups  networks.Grouped
 }
 
 // route is a set of equal-cost ports, numbered within the switch.
@@ -97,6 +100,9 @@ func (c choices) at(i int32) int32 { return c.first + i }
 
 // output chooses the port of a packet that arrives at r.T.
 func (s *Switch) output(r *sim.Record) int32 {
+	if s.routing != nil {
+		return s.routed(r)
+	}
 	c := s.candidates(r)
 	if c.n == 1 {
 		return c.first
@@ -116,7 +122,12 @@ func (s *Switch) candidates(r *sim.Record) choices {
 
 // pick chooses among n candidates by the hash of the flow, so that the packets of a queue
 // pair keep to one path.
-func (s *Switch) pick(r *sim.Record, n int32) int32 { return Choose(FlowHash(r)^s.salt, n) }
+func (s *Switch) pick(r *sim.Record, n int32) int32 {
+	if s.routing != nil {
+		return s.routing.Member(r, s.node, s.salt, n)
+	}
+	return Choose(FlowHash(r)^s.salt, n)
+}
 
 // TakeWaits hands over, for each outgoing link on which a packet has waited since the
 // last call, the longest such wait.

@@ -57,6 +57,15 @@ type NIC struct {
 	conns  []conn
 	byConn index // by (source node, queue pair there)
 
+	// Where each packet of a queue pair has a port of its own (see spread.go), the queue
+	// pair that goes on at another one; else spread is false and moved -1. windows are
+	// those of connections whose packets have come out of order (see order.go).
+	spread  bool
+	moved   int32
+	movedAt units.Time
+	full    sim.Record
+	windows []window
+
 	// Packets counts the frames this NIC sent, Posted the payload it was given and
 	// Delivered the payload it handed to its node, in bytes.
 	Packets, Posted, Delivered int64
@@ -72,6 +81,7 @@ type port struct {
 	ackHead     int
 	ready, tail int32 // queue pairs with something to send, in round-robin order
 	queued      bool  // in the heap
+	waiting     int32 // queue pairs in the round, where ports are chosen by it
 	stopped     bool  // some of until may be to come
 	until       [2]units.Time
 }
@@ -102,17 +112,19 @@ type queuePair struct {
 type conn struct {
 	expect  uint32 // the next PSN
 	pending int32  // packets since the last acknowledgement
+	window  int32  // of what came ahead, + 1
 }
 
 // New returns the NIC of a node, with the wires of its links, whose numbers start at
 // first. peers holds the NICs of all nodes once all are made.
 func New(p Params, node int32, owner Owner, topo networks.Topology, first int32, wires []fabric.Wire, seed uint64, peers []*NIC) *NIC {
-	n := &NIC{params: p, node: node, owner: owner, topo: topo, first: first, salt: fabric.Salt(seed, node), peers: peers}
+	n := &NIC{params: p, node: node, owner: owner, topo: topo, first: first, salt: fabric.Salt(seed, node), peers: peers, moved: -1}
 	n.ports = make([]port, len(wires))
 	n.origin = sim.Pack(node, p.Flags)
 	for i := range wires {
 		n.ports[i] = port{wire: wires[i], ready: -1, tail: -1}
 	}
+	n.spreadPorts()
 	return n
 }
 
@@ -140,6 +152,9 @@ func (n *NIC) Post(now units.Time, m Message, toNode int32) error {
 			return fmt.Errorf("rank %d has more packets for rank %d outstanding than sequence numbers can tell apart", m.Src, m.Dst)
 		}
 		qp.posted = m.last + 1
+	} else if n.params.Routing != nil {
+		m.last = qp.posted
+		qp.posted++
 	}
 	n.Posted += m.Bytes
 	slot := n.sends.take()
@@ -178,6 +193,9 @@ func (n *NIC) output(r *sim.Record) int32 {
 	if len(n.ports) == 1 {
 		return 0
 	}
+	if n.params.Routing != nil {
+		return n.routed(r)
+	}
 	first, count := n.topo.Next(n.node, r.To())
 	first -= n.first
 	if count > 1 {
@@ -189,6 +207,9 @@ func (n *NIC) output(r *sim.Record) int32 {
 // ready puts a queue pair at the end of its port's round and makes sure that the port is
 // in the heap.
 func (n *NIC) ready(q int32, now units.Time) {
+	if n.spread {
+		n.place(q, now)
+	}
 	n.join(&n.ports[n.qps[q].port], q)
 	n.wake(n.qps[q].port, now)
 }
@@ -202,6 +223,7 @@ func (n *NIC) join(p *port, q int32) {
 		n.qps[p.tail].next = q
 	}
 	p.tail = q
+	p.waiting++
 }
 
 // wake makes sure that a port with something to send is in the heap.
@@ -300,6 +322,9 @@ func (n *NIC) sent(p *port) {
 		n.due = n.due[:last]
 	}
 	n.settle()
+	if n.moved >= 0 {
+		n.goOn()
+	}
 }
 
 // sendData sends the next packet of the queue pair at the head of the round.
@@ -307,6 +332,7 @@ func (n *NIC) sendData(w *sim.Worker, p *port, now units.Time) {
 	q := p.ready
 	qp := &n.qps[q]
 	p.ready = qp.next
+	p.waiting--
 	r := sim.Record{Dst: sim.Pack(qp.node, frameData), Src: n.origin, QP: uint32(q), PSN: qp.psn, Msg: uint32(qp.current)}
 	last := true
 	if n.params.Packets {
@@ -314,6 +340,10 @@ func (n *NIC) sendData(w *sim.Worker, p *port, now units.Time) {
 		qp.psn++
 	} else {
 		r.SetWide(qp.left)
+		if n.params.Routing != nil {
+			r.Dst |= qp.psn & 255 << 24
+			qp.psn++
+		}
 	}
 	if last {
 		r.Src |= flagLast << 24
@@ -323,6 +353,10 @@ func (n *NIC) sendData(w *sim.Worker, p *port, now units.Time) {
 		n.messageSent(w, qp, end)
 	}
 	if qp.current >= 0 {
+		if n.spread {
+			n.moved, n.movedAt = q, now
+			return
+		}
 		n.join(p, q)
 	}
 }

@@ -27,5 +27,14 @@ func engineCodes() []Code {
 		{"W958", "nearly all memory there is",
 			"The estimate is above 80 % of what the machine has. Packets that wait in queues come on top of it.",
 			"hybrid simulate alltoall.hbp -D ranks=16000"},
+		{"E960", "unknown routing",
+			"No kind of routing has this name, or one of its keys has a value that it cannot have. `hybrid list routings` prints the kinds.",
+			"fabric: {routing: spary}"},
+		{"E961", "packets out of order that the receiver discards",
+			"Where packets of a queue pair take different paths they overtake each other. A receiver of the kind `discard` drops what comes behind a missing packet, and nothing sends it again.",
+			"fabric: {routing: spray}   # without nic: {transport: roce, out_of_order: accept}"},
+		{"E962", "a route that does not exist",
+			"Explicit routes begin and end at hosts, pass switches between them, each once, and follow links of the topology. Nodes are given by number, or by the name that `hybrid show network NAME --topology json` prints.",
+			"fabric: {routing: {kind: source, routes: [{from: 0, to: 5, via: [rack-0, rack-1]}]}}   # leaves are not joined"},
 	}
 }
