@@ -3,8 +3,6 @@ package fabric
 import (
 	"encoding/binary"
 	"hash/crc32"
-
-	"hybrid/des/sim"
 )
 
 // Hash is a row of the table of hashes by which a switch spreads flows over n equal-cost
@@ -17,35 +15,35 @@ import (
 type Hash struct {
 	Name, Doc string
 	// member is nil for murmur3, whose code is in line.
-	member func(r *sim.Record, entropy uint32, node, n int32) int32
+	member func(f flow, node, n int32) int32
 }
 
 func hashes() []Hash {
 	return []Hash{
 		{"murmur3", "Finalizer of MurmurHash3 over flow, entropy, switch and --seed; the upper half times the number of links.", nil},
-		{"crc32", "CRC-32 (IEEE 802.3) of the key.", func(r *sim.Record, e uint32, _, n int32) int32 {
-			k := key(r, e, 0)
+		{"crc32", "CRC-32 (IEEE 802.3) of the key.", func(f flow, _, n int32) int32 {
+			k := f.key(0)
 			return modulo(crc(k[:keyBytes]), n)
 		}},
-		{"crc32-salted", "The low 16 bits of the CRC-32 of key and switch.", func(r *sim.Record, e uint32, node, n int32) int32 {
-			return modulo(salted(r, e, node), n)
+		{"crc32-salted", "The low 16 bits of the CRC-32 of key and switch.", func(f flow, node, n int32) int32 {
+			return modulo(f.salted(node), n)
 		}},
-		{"hash", "FNV-1a with 32 bits of the key.", func(r *sim.Record, e uint32, _, n int32) int32 {
-			k := key(r, e, 0)
+		{"hash", "FNV-1a with 32 bits of the key.", func(f flow, _, n int32) int32 {
+			k := f.key(0)
 			return modulo(fnv1a(k[:keyBytes]), n)
 		}},
-		{"hash-salted", "FNV-1a with 32 bits of key and switch.", func(r *sim.Record, e uint32, node, n int32) int32 {
-			k := key(r, e, node)
+		{"hash-salted", "FNV-1a with 32 bits of key and switch.", func(f flow, node, n int32) int32 {
+			k := f.key(node)
 			return modulo(fnv1a(k[:]), n)
 		}},
-		{"dpr", "By the target alone: its host number modulo 512.", func(r *sim.Record, _ uint32, _, n int32) int32 {
-			return modulo(uint32(r.To())&dprMask, n)
+		{"dpr", "By the target alone: its host number modulo 512.", func(f flow, _, n int32) int32 {
+			return modulo(f.to&dprMask, n)
 		}},
-		{"dpr-fallback", "dpr for the first 512 hosts, crc32-salted for others.", func(r *sim.Record, e uint32, node, n int32) int32 {
-			if to := uint32(r.To()); to <= dprMask {
+		{"dpr-fallback", "dpr for the first 512 hosts, crc32-salted for others.", func(f flow, node, n int32) int32 {
+			if to := f.to; to <= dprMask {
 				return modulo(to, n)
 			}
-			return modulo(salted(r, e, node), n)
+			return modulo(f.salted(node), n)
 		}},
 	}
 }
@@ -58,18 +56,21 @@ const (
 	dprMask  = 511
 )
 
-// key lays out a flow for hashing, with the switch behind it.
-func key(r *sim.Record, entropy uint32, node int32) (k [keyBytes + 4]byte) {
-	binary.BigEndian.PutUint32(k[0:], uint32(r.From()))
-	binary.BigEndian.PutUint32(k[4:], uint32(r.To()))
-	binary.BigEndian.PutUint32(k[8:], r.QP)
-	binary.BigEndian.PutUint16(k[12:], uint16(entropy))
+// flow is what is hashed, by value, so that records stay where they are.
+type flow struct{ from, to, qp, entropy uint32 }
+
+// key lays out a flow, with the switch behind it.
+func (f *flow) key(node int32) (k [keyBytes + 4]byte) {
+	binary.BigEndian.PutUint32(k[0:], f.from)
+	binary.BigEndian.PutUint32(k[4:], f.to)
+	binary.BigEndian.PutUint32(k[8:], f.qp)
+	binary.BigEndian.PutUint16(k[12:], uint16(f.entropy))
 	binary.BigEndian.PutUint32(k[14:], uint32(node))
 	return k
 }
 
-func salted(r *sim.Record, entropy uint32, node int32) uint32 {
-	k := key(r, entropy, node)
+func (f *flow) salted(node int32) uint32 {
+	k := f.key(node)
 	return crc(k[:]) & 0xffff
 }
 

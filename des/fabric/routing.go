@@ -94,7 +94,7 @@ func (x *Routing) Member(r *sim.Record, node int32, salt uint64, n int32) int32 
 	if x.Hash.member == nil {
 		return Choose((FlowHash(r)+uint64(e)*0xc2b2ae3d27d4eb4f)^salt, n)
 	}
-	return x.Hash.member(r, e, node, n)
+	return x.Hash.member(flow{uint32(r.From()), uint32(r.To()), r.QP, e}, node, n)
 }
 
 // entropy is what tells the packets of a sprayed flow apart.
