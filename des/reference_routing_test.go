@@ -109,7 +109,9 @@ func (f *reference) routed(at int32, p *refPacket) int {
 func (f *reference) prescribed(at int32, p *refPacket) (links []int) {
 	x := f.run.params.Routing
 	var paths [][]int32 // nodes
-	topo := f.run.job.Topology
+	if f.names == nil {
+		f.names = networks.NodeNames(f.run.job.Topology)
+	}
 	for _, e := range f.run.job.Network.Fabric.Routing.Get("routes").Items {
 		names := []string{e.Get("from").Text}
 		for _, v := range e.Get("via").Items {
@@ -117,7 +119,7 @@ func (f *reference) prescribed(at int32, p *refPacket) (links []int) {
 		}
 		var nodes []int32
 		for _, name := range append(names, e.Get("to").Text) {
-			nodes = append(nodes, int32(slices.Index(networks.NodeNames(topo), name)))
+			nodes = append(nodes, int32(slices.Index(f.names, name)))
 		}
 		if nodes[0] == p.from && nodes[len(nodes)-1] == p.to {
 			paths = append(paths, nodes)

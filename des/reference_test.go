@@ -31,6 +31,7 @@ type reference struct {
 	hops     int64
 	now      int64
 	round    int // of the event at hand
+	names    []string
 }
 
 type refEvent struct {

@@ -96,7 +96,7 @@ func randomRoutedJob(t *testing.T, seed uint64) (Job, string) {
 
 // The engine and the reference agree whichever way packets take.
 func TestRoutesAgreeWithReference(t *testing.T) {
-	cases := uint64(400)
+	cases := uint64(250)
 	if testing.Short() {
 		cases = 60
 	}
