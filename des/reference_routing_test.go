@@ -219,13 +219,14 @@ func (f *reference) byQueue(at int32, p *refPacket, links []int) int {
 		if p.cut {
 			kind = uint64(fabric.Cut)
 		}
+		flow := p.hash ^ fabric.Salt(f.run.job.Seed, at) ^ kind<<56
 		if x.Sample == 0 {
-			from := f.hashed(at, p, len(links))
+			from := fabric.Below(uint32(len(links)), f.run.job.Seed, fabric.ForTie, flow, uint32(p.psn))
 			return least(append(slices.Clone(links[from:]), links[:from]...))
 		}
 		var drawn []int
 		for i := range x.Sample {
-			drawn = append(drawn, links[fabric.Below(uint32(len(links)), f.run.job.Seed, fabric.ForSample+fabric.Purpose(i), p.hash^fabric.Salt(f.run.job.Seed, at)^kind<<56, uint32(p.psn))])
+			drawn = append(drawn, links[fabric.Below(uint32(len(links)), f.run.job.Seed, fabric.ForSample+fabric.Purpose(i), flow, uint32(p.psn))])
 		}
 		return least(drawn)
 	}

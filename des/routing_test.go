@@ -3,6 +3,7 @@ package des
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -136,5 +137,73 @@ func TestSameRoutesHoweverRun(t *testing.T) {
 	for seed := range uint64(60) {
 		j, text := randomRoutedJob(t, seed)
 		howeverRun(t, j, seed, fmt.Sprintf("case %d\n%s\n", seed, text))
+	}
+}
+
+// A recorder changes nothing whichever way packets take.
+func TestRecordingOfRoutes(t *testing.T) {
+	for seed := range uint64(40) {
+		j, text := randomRoutedJob(t, seed)
+		plain := simulate(t, j)
+		want, again := &tape{every: 83_560}, &tape{every: 83_560}
+		res := record(t, j, want)
+		if res.Digest != plain.Digest || res.PacketHops != plain.PacketHops || res.Events != plain.Events || !cmp.Equal(finishes(res), finishes(plain)) {
+			t.Fatalf("case %d: the recorder changes the result:\n%s", seed, text)
+		}
+		k := j
+		k.Threads, k.Window, k.ShuffleSeed = 2, 40_000, seed+1
+		record(t, k, again)
+		again.same(t, fmt.Sprintf("case %d:\n%s", seed, text), want)
+	}
+}
+
+// routesOfBench are kinds of routing for fabrics with many paths.
+func routesOfBench() [][2]string {
+	return [][2]string{{"ecmp", "ecmp"}, {"crc32", "{kind: ecmp, hash: crc32-salted}"}, {"spray", "spray"}, {"flowlet", "{kind: flowlet, gap: 1us}"},
+		{"adaptive", "adaptive"}, {"sample", "{kind: adaptive, sample: 2}"}, {"valiant", "valiant"}}
+}
+
+// The same on a fabric with many paths and a queue at every port. The emptiest queues end
+// the permutation sooner than the hash of flows.
+func TestSameRoutesOfPermutation(t *testing.T) {
+	span := map[string]int64{}
+	for _, c := range routesOfBench() {
+		j := job(t, permutation(t, 128, 200_000), routedNetwork(t, "{kind: fat-tree, k: 8}", "{rate: 400Gbps, delay: 1us}", c[1], "  wire: rocev2\n  mtu: 4096B"), 1)
+		want := finished(t, j)
+		span[c[0]] = want.Makespan
+		for _, threads := range []int{2, 3} {
+			k := j
+			k.Threads, k.ShuffleSeed, k.Window = threads, uint64(threads), 1_000_000/int64(threads)
+			if got := finished(t, k); got.Digest != want.Digest || got.PacketHops != want.PacketHops || got.Makespan != want.Makespan {
+				t.Errorf("%s, %d threads: %x, %d packet-hops, %d; one thread has %x, %d, %d", c[0],
+					threads, got.Digest, got.PacketHops, got.Makespan, want.Digest, want.PacketHops, want.Makespan)
+			}
+		}
+	}
+	if span["adaptive"] >= span["ecmp"] || span["spray"] >= span["ecmp"] || span["sample"] >= span["ecmp"] {
+		t.Errorf("the permutation takes %v", span)
+	}
+	t.Log(span)
+}
+
+// BenchmarkRoutes is the permutation by each kind of routing.
+func BenchmarkRoutes(b *testing.B) {
+	for _, c := range routesOfBench() {
+		b.Run("hosts=128/"+c[0], func(b *testing.B) {
+			j := job(b, permutation(b, 128, 2_000_000), routedNetwork(b, "{kind: fat-tree, k: 8}", "{rate: 400Gbps, delay: 1us}", c[1], "  wire: rocev2\n  mtu: 4096B"), 1)
+			var hops, packets int64
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			cpu := cpuSeconds()
+			for range b.N {
+				res := finished(b, j)
+				hops, packets = hops+res.PacketHops, packets+res.Packets
+			}
+			cpu = cpuSeconds() - cpu
+			runtime.ReadMemStats(&after)
+			b.ReportMetric(float64(hops)/cpu/1e6, "Mhops/cpu-s")
+			b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(packets), "allocs/packet")
+			b.ReportMetric(0, "ns/op")
+		})
 	}
 }

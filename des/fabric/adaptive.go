@@ -130,7 +130,7 @@ func (s *Buffered) balanced(r *sim.Record) int32 {
 	if x.Sample > 0 {
 		return s.sample(r, c)
 	}
-	return s.emptiest(r, c, s.pick(r, c.n))
+	return s.emptiest(r, c, int32(Below(uint32(c.n), x.Seed, ForTie, s.frame(r), r.PSN)))
 }
 
 // keep returns the port of a packet's flowlet; after a pause, or where that port does not
@@ -164,10 +164,12 @@ func (s *Buffered) emptiest(r *sim.Record, c choices, from int32) int32 {
 	return best
 }
 
+// frame tells a flow's packets in this switch from its acknowledgements.
+func (s *Buffered) frame(r *sim.Record) uint64 { return FlowHash(r) ^ s.salt ^ uint64(r.Kind())<<56 }
+
 // sample is emptiest among ports drawn at random, perhaps the same more than once.
 func (s *Buffered) sample(r *sim.Record, c choices) int32 {
-	x, class := s.routing, s.class(r)
-	flow := FlowHash(r) ^ s.salt ^ uint64(r.Kind())<<56
+	x, class, flow := s.routing, s.class(r), s.frame(r)
 	best := int32(-1)
 	for i := range x.Sample {
 		at := c.at(int32(Below(uint32(c.n), x.Seed, ForSample+Purpose(i), flow, r.PSN)))

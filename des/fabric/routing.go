@@ -135,6 +135,7 @@ const (
 	ForEntropy Purpose = 0x5e57a11e00000001 + iota
 	ForDetour
 	ForPath
+	ForTie
 	ForSample // the first port of a sample; others follow
 )
 
