@@ -197,7 +197,7 @@ func (r *run) setRouting(x *fabric.Routing, routes []routeKeys, list *diag.List)
 	}
 	x.Seed, x.Wide = r.job.Seed, !r.params.Packets
 	x.Gap = min(r.clock.Ticks(x.Gap), limitSpan)
-	r.findRoutes(x, routes, list)
+	findRoutes(r.job.Network, r.job.Topology, x, routes, list)
 	if x.Wide {
 		r.params.Accept = x.Reorders()
 	}
@@ -220,11 +220,11 @@ func (r *run) checkPorts(list *diag.List) {
 
 // findRoutes looks up the nodes and links of explicit routes. All that is wrong is
 // reported.
-func (r *run) findRoutes(x *fabric.Routing, routes []routeKeys, list *diag.List) {
+func findRoutes(n *networks.Network, topo networks.Topology, x *fabric.Routing, routes []routeKeys, list *diag.List) {
 	if len(routes) == 0 {
 		return
 	}
-	f := routeFinder{topo: r.job.Topology, list: list, names: map[string]int32{}}
+	f := routeFinder{topo: topo, list: list, names: map[string]int32{}}
 	f.labels = networks.NodeNames(f.topo)
 	for i, name := range f.labels {
 		if _, taken := f.names[name]; !taken {
@@ -235,12 +235,22 @@ func (r *run) findRoutes(x *fabric.Routing, routes []routeKeys, list *diag.List)
 	for id, l := range f.topo.Links() {
 		f.out[l.From] = append(f.out[l.From], int32(id))
 	}
-	section := r.job.Network.Fabric.Routing.Get("routes")
+	section := n.Fabric.Routing.Get("routes")
 	for i := range routes {
 		if path := f.find(&routes[i], section.Items[i]); path != nil {
 			x.Paths.Add(path[0].Node, f.topo.Links()[path[len(path)-1].Links[0]].To, path)
 		}
 	}
+}
+
+// CheckRoutes looks up the explicit routes of a network in its topology, unless its size
+// is open; findings go to list.
+func CheckRoutes(n *networks.Network, topo networks.Topology, list *diag.List) {
+	x, routes := checkRouting(n, new(diag.List)) // findings are reported elsewhere
+	if x == nil || topo == nil || n.Topology(topo.Hosts()+1, new(diag.List)) != nil {
+		return
+	}
+	findRoutes(n, topo, x, routes, list)
 }
 
 // routeFinder turns names into nodes and nodes into links.

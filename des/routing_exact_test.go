@@ -249,6 +249,17 @@ func TestRoutingErrors(t *testing.T) {
 	}
 }
 
+// Routes are checked without a run where the topology's size is given.
+func TestCheckRoutes(t *testing.T) {
+	for topology, want := range map[string]int{"{kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 3}": 1, "{kind: leaf-spine, spines: 2, hosts_per_leaf: 3}": 0} {
+		n := network(t, topology, link400, "  routing: {kind: source, routes: [{from: 0, to: 4, via: [rack-0, spine-2, rack-1]}]}\n  wire: rocev2\n  mtu: 4096B\nnic: roce")
+		var list diag.List
+		if CheckRoutes(n, n.Topology(1, new(diag.List)), &list); list.CountOf(diag.Error) != want {
+			t.Errorf("%s: %v", topology, list.Err())
+		}
+	}
+}
+
 func TestRoutingTable(t *testing.T) {
 	for i, r := range Routings() {
 		if s := RoutingSections()[i+1]; s.Name != r.Name || r.Doc == "" {

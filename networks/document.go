@@ -138,9 +138,9 @@ func under(path string, fields []yamldoc.Field) []yamldoc.Field {
 }
 
 // Schema returns the JSON Schema (draft 2020-12) of a network file, with the keys of
-// the nic section as [yamldoc.Schema] gives them for the parameters of all transports;
-// nil leaves that section open, whose keys belong to the transport.
-func Schema(nic map[string]any) []byte {
+// the nic section and of fabric.routing as [yamldoc.Schema] gives them for the parameters
+// of all transports and kinds; nil leaves a section open, whose keys belong to these.
+func Schema(nic, routing map[string]any) []byte {
 	s := yamldoc.Schema(document{})
 	properties := s["properties"].(map[string]any)
 	properties["topology"] = topologySchema()
@@ -152,6 +152,10 @@ func Schema(nic map[string]any) []byte {
 	}
 	if nic != nil {
 		properties["nic"] = nic
+	}
+	if routing != nil {
+		fabric := properties["fabric"].(map[string]any)["properties"].(map[string]any)
+		fabric["routing"] = routing
 	}
 	return yamldoc.SchemaDocument("hybrid network", s)
 }
