@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hybrid/des/fabric"
 	"hybrid/graph/replay"
 	"hybrid/internal/diag"
 	"hybrid/networks"
@@ -101,12 +102,15 @@ func TestRoutesAgreeWithReference(t *testing.T) {
 	if testing.Short() {
 		cases = 60
 	}
-	outcomes := map[replay.Outcome]int{}
+	outcomes, kinds := map[replay.Outcome]int{}, map[fabric.RoutingKind]int{}
 	for seed := range cases {
 		j, text := randomRoutedJob(t, seed)
 		f, digest, finish := referAll(j)
 		r, res := runSwitches(t, j)
 		outcomes[res.Verdict.Outcome]++
+		if x := r.params.Routing; x != nil {
+			kinds[x.Kind]++
+		}
 		if diff := cmp.Diff(finish, finishes(res)); diff != "" {
 			t.Errorf("finish of ranks (-reference +engine):\n%s", diff)
 		}
@@ -130,7 +134,12 @@ func TestRoutesAgreeWithReference(t *testing.T) {
 	if outcomes[replay.Finished] < int(cases)/4 {
 		t.Errorf("too few of the cases finish: %v", outcomes)
 	}
-	t.Logf("outcomes: %v", outcomes)
+	for kind := fabric.ECMP; kind <= fabric.Valiant; kind++ {
+		if kinds[kind] < int(cases)/30 {
+			t.Errorf("too few cases of some kind of routing: %v", kinds)
+		}
+	}
+	t.Logf("outcomes: %v, kinds: %v", outcomes, kinds)
 }
 
 func TestSameRoutesHoweverRun(t *testing.T) {

@@ -108,7 +108,10 @@ func (s *Buffered) admitNext(w *sim.Worker) (paused bool) {
 		at = int32(r.QP) - s.first
 		s.outlets[at].stop(r)
 	} else {
-		at = s.balanced(r)
+		if at = s.balanced(r); at < 0 {
+			s.order.set(len(s.outlets), s.arrival(w))
+			return false
+		}
 		s.arrive(&s.outlets[at], r)
 	}
 	s.busy[at>>6] |= 1 << (at & 63)
@@ -117,10 +120,13 @@ func (s *Buffered) admitNext(w *sim.Worker) (paused bool) {
 	return s.pausing != before
 }
 
-// balanced chooses the port of a packet that arrives now.
+// balanced chooses the port of a packet that arrives now; -1 if no link leads on.
 func (s *Buffered) balanced(r *sim.Record) int32 {
 	c := s.candidates(r)
-	if c.n == 1 {
+	switch c.n {
+	case 0:
+		return -1
+	case 1:
 		return c.at(0)
 	}
 	x := s.routing

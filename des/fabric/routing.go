@@ -64,7 +64,7 @@ func (s *Switch) Use(x *Routing) {
 	}
 }
 
-// routed is output under a routing that is not the default.
+// routed is output under a routing that is not the default: -1 if no link leads on.
 func (s *Switch) routed(r *sim.Record) int32 {
 	var c choices
 	switch s.routing.Kind {
@@ -82,7 +82,10 @@ func (s *Switch) routed(r *sim.Record) int32 {
 	default:
 		c = s.candidates(r)
 	}
-	if c.n == 1 {
+	switch c.n {
+	case 0:
+		return -1
+	case 1:
 		return c.at(0)
 	}
 	return c.at(s.pick(r, c.n))
@@ -165,6 +168,7 @@ func (s *Switch) detour(r *sim.Record) choices {
 		if via := s.via(r); via.n > 0 {
 			return via
 		}
+		c = s.candidates(r) // the other ones may have taken their place
 	}
 	r.Src |= Turned << 24
 	return c
