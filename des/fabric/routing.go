@@ -74,7 +74,7 @@ func (s *Switch) routed(r *sim.Record) int32 {
 		if links := s.routing.Paths.of(s.routing, r).from(s.node); links != nil {
 			i := int32(0)
 			if len(links) > 1 {
-				i = s.pick(r, int32(len(links)))
+				i = s.routing.Member(r, s.node, s.salt, int32(len(links)))
 			}
 			return links[i] - s.first
 		}
@@ -88,7 +88,7 @@ func (s *Switch) routed(r *sim.Record) int32 {
 	case 1:
 		return c.at(0)
 	}
-	return c.at(s.pick(r, c.n))
+	return c.at(s.routing.Member(r, s.node, s.salt, c.n))
 }
 
 // Member returns which of n equal-cost links of a node a packet takes.

@@ -119,7 +119,7 @@ func (s *Buffered) sweep(w *sim.Worker) {
 		if m == never {
 			break
 		}
-		if i == len(s.outlets) {
+		if uint(i) >= uint(len(s.outlets)) {
 			if s.admitNext(w) {
 				repeat = s.repeatMoment(w)
 			}

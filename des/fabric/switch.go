@@ -122,12 +122,7 @@ func (s *Switch) candidates(r *sim.Record) choices {
 
 // pick chooses among n candidates by the hash of the flow, so that the packets of a queue
 // pair keep to one path.
-func (s *Switch) pick(r *sim.Record, n int32) int32 {
-	if s.routing != nil {
-		return s.routing.Member(r, s.node, s.salt, n)
-	}
-	return Choose(FlowHash(r)^s.salt, n)
-}
+func (s *Switch) pick(r *sim.Record, n int32) int32 { return Choose(FlowHash(r)^s.salt, n) }
 
 // TakeWaits hands over, for each outgoing link on which a packet has waited since the
 // last call, the longest such wait.
