@@ -27,8 +27,12 @@ func Transports() []Info {
 // CheckNIC reads what the network's file leaves to the engine, the nic section as its
 // transport does and the further keys of the switch; findings go to list.
 func CheckNIC(n *networks.Network, list *diag.List) {
-	nic.Find(n, list)
+	p, ok := nic.Find(n, list)
 	checkSwitch(n, list)
+	x, _ := checkRouting(n, list)
+	if ok && p.Packets {
+		checkOrder(n, x, p.Accept, list)
+	}
 }
 
 // NICSection returns a value of the struct whose tags declare a transport's keys in the
@@ -51,6 +55,10 @@ func (r *run) check(list *diag.List) {
 		r.params, _ = nic.Find(n, list)
 	}
 	r.section = checkSwitch(n, list)
+	routing, routes := checkRouting(n, list)
+	if r.params.Packets {
+		checkOrder(n, routing, r.params.Accept, list)
+	}
 	if r.placement.Nodes > r.job.Topology.Hosts() {
 		list.Errorf("E954", positionOf(n, "topology"), "the placement uses %d nodes, but the topology has %d hosts", r.placement.Nodes, r.job.Topology.Hosts())
 	}
@@ -67,6 +75,7 @@ func (r *run) check(list *diag.List) {
 	r.params.Clock = r.clock
 	r.setMedium()
 	r.setFaults(list)
+	r.setRouting(routing, routes, list)
 	r.setBuffering(list)
 	r.setGuard()
 	r.lookAhead(list)

@@ -36,10 +36,11 @@
 //     before the next end; what ends at that same instant takes its turn by this rule.
 //  4. A NIC port sends acknowledgements before data, and data of its ready queue pairs
 //     in turn, one packet each. A queue pair that becomes ready goes to the end of the
-//     round, as does one that has sent a packet and has more.
+//     round, as does one that has sent a packet and has more; where packets are sprayed
+//     over ports, of the round of its next packet's port.
 //  5. A switch with a packet memory ([fabric.Buffered]) at equal times first lets go of
-//     packets whose last bit has left, then takes frames in, pauses among them, then
-//     repeats its own pauses, and then starts transmissions; pause frames go before all.
+//     packets whose last bit has left, then takes frames in, pauses among them (and chooses
+//     their ports, if these depend on queues), then repeats its own pauses, and then starts transmissions; pause frames go before all.
 //
 // A rank whose whole progress is one compute or memory operation cannot be disturbed until
 // that ends. The engine does such operations at once, however far beyond the window, and

@@ -21,6 +21,7 @@ type refSwitch struct {
 	through       int64
 	marks, cuts   int64
 	first         refDrop
+	flowlets      map[int32]refFlowlet
 }
 
 // refDrop is a packet for which there was no room.

@@ -38,6 +38,7 @@ type reference struct {
 	careless bool // at equal times the highest incoming link goes first: a wrong rule
 	happened map[string]bool
 	last     refEvent
+	names    []string
 }
 
 type refEvent struct {
@@ -74,7 +75,8 @@ type refPair struct {
 	link            int
 	psn, want, held int
 	unsent, unacked []*refMessage
-	opens           int64 // its rate lets the next packet start
+	opens           int64              // its rate lets the next packet start
+	came            map[int]*refPacket // by number: ahead of a missing one
 }
 
 type refMessage struct {
@@ -96,6 +98,7 @@ type refPacket struct {
 	pause    *refPause
 	tail     int64 // when the last bit counts at the switch that it is at
 	stay     bool  // cut there
+	turned   bool  // see reference_routing_test.go
 }
 
 // refer runs a job and returns the digest, the finish of every rank and the hops.
@@ -229,7 +232,7 @@ func (f *reference) transmit(now int64, link int, p *refPacket) int64 {
 // which is only possible where they have no size.
 func (f *reference) output(when int64, at int32, p *refPacket) int64 {
 	switch {
-	case f.run.buffering == nil:
+	case f.run.buffering == nil || f.run.ordered():
 		return 0
 	case p.pause != nil:
 		return int64(p.pause.link)
@@ -239,6 +242,7 @@ func (f *reference) output(when int64, at int32, p *refPacket) int64 {
 
 // reach lets a frame arrive at a switch.
 func (f *reference) reach(now int64, link int, p *refPacket) {
+	f.turn(f.links[link].To, p)
 	switch to := f.links[link].To; {
 	case p.pause != nil:
 		f.stop(now, p.pause)
@@ -256,6 +260,9 @@ func (f *reference) reach(now int64, link int, p *refPacket) {
 func (f *reference) next(at int32, p *refPacket) int { return f.nextAt(f.now, at, p) }
 
 func (f *reference) nextAt(when int64, at int32, p *refPacket) int {
+	if f.run.params.Routing != nil {
+		return f.routed(at, p)
+	}
 	if f.faults != nil {
 		return f.detour(when, at, p)
 	}
@@ -303,7 +310,9 @@ func (f *reference) wake(now int64, host int32, link int) {
 			h.ready[link] = h.ready[link][1:]
 			f.packet(t, host, q)
 			if len(q.unsent) > 0 {
+				f.place(t, host, q)
 				f.line(t, host, q)
+				f.wake(t, host, q.link)
 			}
 		}
 		f.wake(t, host, link)
@@ -351,10 +360,11 @@ func (f *reference) post(now int64, m nic.Message) {
 	q := h.pairs[[2]int32{m.Src, m.Dst}]
 	if q == nil {
 		q = &refPair{id: int32(len(h.pairs)), to: f.run.placement.Node[m.Dst], src: m.Src, dst: m.Dst}
-		q.link = f.next(host, &refPacket{hash: refHash(host, q.to, q.id), to: q.to})
+		q.link = f.next(host, &refPacket{hash: refHash(host, q.to, q.id), from: host, to: q.to, pair: q})
 		h.pairs[[2]int32{m.Src, m.Dst}] = q
 	}
 	if q.unsent = append(q.unsent, &refMessage{Message: m, left: m.Bytes}); len(q.unsent) == 1 {
+		f.place(now, host, q)
 		f.ripen(now, h, q.link)
 		f.line(now, host, q)
 	}
@@ -365,6 +375,10 @@ func (f *reference) arrive(now int64, p *refPacket) {
 	q := p.pair
 	if p.pause != nil {
 		f.stop(now, p.pause)
+		return
+	}
+	if f.run.params.Accept && !p.ack && !p.cut {
+		f.accept(now, p)
 		return
 	}
 	if p.cut || !p.ack && p.psn > q.want && (f.run.buffering != nil || f.faults != nil) {

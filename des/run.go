@@ -226,6 +226,9 @@ func (r *run) build() {
 			continue
 		}
 		w := fabric.NewSwitch(topo, int32(s), first[s], wires[s], r.kernel.Inputs(process[s]), r.job.Seed)
+		if x := r.params.Routing; x != nil {
+			w.Use(x)
+		}
 		r.procs[process[s]] = w
 		r.switches = append(r.switches, w)
 	}

@@ -120,7 +120,7 @@ func (s *switchSection) checkClasses(classes []int, at diag.Pos, list *diag.List
 // setBuffering describes the packet memory of the switches, if the network asks for one.
 func (r *run) setBuffering(list *diag.List) {
 	n, s := r.job.Network, &r.section
-	if !r.params.Packets || n.Fabric.Switch.Buffer == nil && len(n.Fabric.Switch.Section.Items) == 0 && r.medium.CutAfter == 0 {
+	if !r.params.Packets || n.Fabric.Switch.Buffer == nil && len(n.Fabric.Switch.Section.Items) == 0 && r.medium.CutAfter == 0 && !r.ordered() {
 		return
 	}
 	last := uint8(len(s.Classes) - 1)
@@ -350,6 +350,9 @@ func (r *run) newBuffered(node, first int32, wires []fabric.Wire, process []int3
 	s := fabric.NewBuffered(r.buffering, r.job.Topology, node, first, wires, inlets, r.pools(node), r.kernel.Inputs(process[node]))
 	if r.rec != nil {
 		s.Record()
+	}
+	if x := r.params.Routing; x != nil {
+		s.Use(x)
 	}
 	r.buffered = append(r.buffered, s)
 	return s

@@ -58,11 +58,12 @@ type loggpDoc struct {
 }
 
 type fabricDoc struct {
-	Link    linkDoc   `yaml:"link" doc:"Default link; a tier of the topology may override it."`
-	Switch  switchDoc `yaml:"switch" doc:"Every switch of the fabric."`
-	Wire    wireDoc   `yaml:"wire" doc:"Header and framing bytes: a preset, any size of which may be replaced."`
-	Reroute int64     `yaml:"reroute" unit:"time" default:"0ns" range:"0ns.." doc:"Time after which switches and NICs know that a link elsewhere has gone down or come back."`
-	MTU     int64     `yaml:"mtu" unit:"size" default:"4096B" range:"1B..1MiB" doc:"Payload of a full packet."`
+	Link    linkDoc       `yaml:"link" doc:"Default link; a tier of the topology may override it."`
+	Switch  switchDoc     `yaml:"switch" doc:"Every switch of the fabric."`
+	Wire    wireDoc       `yaml:"wire" doc:"Header and framing bytes: a preset, any size of which may be replaced."`
+	Routing *yamldoc.Node `yaml:"routing" doc:"How packets find their way among several: a kind, or a mapping with kind and its keys; hybrid list routings prints them."`
+	Reroute int64         `yaml:"reroute" unit:"time" default:"0ns" range:"0ns.." doc:"Time after which switches and NICs know that a link elsewhere has gone down or come back."`
+	MTU     int64         `yaml:"mtu" unit:"size" default:"4096B" range:"1B..1MiB" doc:"Payload of a full packet."`
 }
 
 type linkDoc struct {
@@ -139,9 +140,9 @@ func under(path string, fields []yamldoc.Field) []yamldoc.Field {
 }
 
 // Schema returns the JSON Schema (draft 2020-12) of a network file, with the keys of
-// the nic section as [yamldoc.Schema] gives them for the parameters of all transports;
-// nil leaves that section open, whose keys belong to the transport.
-func Schema(nic map[string]any) []byte {
+// the nic section and of fabric.routing as [yamldoc.Schema] gives them for the parameters
+// of all transports and kinds; nil leaves a section open, whose keys belong to these.
+func Schema(nic, routing map[string]any) []byte {
 	s := yamldoc.Schema(document{})
 	properties := s["properties"].(map[string]any)
 	properties["topology"] = topologySchema()
@@ -153,6 +154,10 @@ func Schema(nic map[string]any) []byte {
 	}
 	if nic != nil {
 		properties["nic"] = nic
+	}
+	if routing != nil {
+		fabric := properties["fabric"].(map[string]any)["properties"].(map[string]any)
+		fabric["routing"] = routing
 	}
 	return yamldoc.SchemaDocument("hybrid network", s)
 }

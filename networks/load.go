@@ -62,7 +62,7 @@ func lengthen(root *yamldoc.Node) {
 	for _, s := range []struct {
 		n   *yamldoc.Node
 		key string
-	}{{root.At("fabric", "wire"), "preset"}, {root.Get("topology"), "kind"}, {root.Get("nic"), "transport"}} {
+	}{{root.At("fabric", "wire"), "preset"}, {root.Get("topology"), "kind"}, {root.Get("nic"), "transport"}, {root.At("fabric", "routing"), "kind"}} {
 		if s.n != nil && s.n.Kind == yamldoc.Scalar {
 			e := *s.n
 			e.Key, e.KeyPos = s.key, s.n.Pos
@@ -102,7 +102,7 @@ func fromDocument(file string, root *yamldoc.Node, list *diag.List) *Network {
 	for id, l := range d.Levels.all() {
 		n.Levels[id] = decodeLevel(l, root.At("levels", LevelID(id).String()), list)
 	}
-	n.Fabric = Fabric{MTU: d.Fabric.MTU, Reroute: d.Fabric.Reroute, Wire: d.Fabric.Wire.wire(orRoot(root.At("fabric", "wire"), root), list),
+	n.Fabric = Fabric{MTU: d.Fabric.MTU, Routing: d.Fabric.Routing, Reroute: d.Fabric.Reroute, Wire: d.Fabric.Wire.wire(orRoot(root.At("fabric", "wire"), root), list),
 		Switch: SwitchSpec{Latency: d.Fabric.Switch.Latency, Forwarding: d.Fabric.Switch.Forwarding, Buffer: d.Fabric.Switch.Buffer,
 			Section: section(d.Fabric.Switch.Own, root.At("fabric", "switch"), file)}}
 	n.faults = readFaults(d.Faults, root.Get("faults"), list)

@@ -129,6 +129,8 @@ type Fabric struct {
 	// Reroute is the time after which a link's failure, or its end, changes the ways of
 	// packets elsewhere, picoseconds.
 	Reroute int64
+	// Routing is decoded by the engine; nil where the file has none.
+	Routing *yamldoc.Node
 }
 
 // LinkSpec is one direction of a link.

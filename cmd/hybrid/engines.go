@@ -109,3 +109,8 @@ func (p *prepared) cannotRun(model string, err error) error {
 
 // checkSimulator validates the sections that the packet engine owns.
 func checkSimulator(n *networks.Network, list *diag.List) { des.CheckNIC(n, list) }
+
+// checkRoutes holds explicit routes against a topology.
+func checkRoutes(n *networks.Network, t networks.Topology, list *diag.List) {
+	des.CheckRoutes(n, t, list)
+}

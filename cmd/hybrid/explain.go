@@ -77,6 +77,15 @@ func parameters() []explained {
 			out = append(out, explained{"network", f})
 		}
 	}
+	for _, s := range des.RoutingSections() {
+		for _, f := range yamldoc.Fields(s.Keys) {
+			f.Path = "fabric.routing." + f.Path
+			if s.Name != "" {
+				f.Doc = s.Name + ": " + f.Doc
+			}
+			out = append(out, explained{"network", f})
+		}
+	}
 	for _, f := range machines.Parameters() {
 		out = append(out, explained{"machine", f})
 	}

@@ -32,6 +32,7 @@ func catalogues() []catalogue {
 		{"machines", "embedded machines", listMachines},
 		{"topologies", "kinds of topology in a network file", listTopologies},
 		{"transports", "NIC transports in a network file", listTransports},
+		{"routings", "how packets find their way, under fabric.routing in a network file", listRoutings},
 		{"collectives", "algorithms of collectives; the first of a type is its default", listCollectives},
 		{"models", "analytic models", listModels},
 		{"kernels", "recorded ECM kernels by machine", listKernels},
@@ -123,6 +124,13 @@ func listTopologies() (out []entry) {
 func listTransports() (out []entry) {
 	for _, t := range des.Transports() {
 		out = append(out, entry{t.Name, t.Doc})
+	}
+	return out
+}
+
+func listRoutings() (out []entry) {
+	for _, r := range des.Routings() {
+		out = append(out, entry{r.Name, r.Doc})
 	}
 	return out
 }

@@ -219,8 +219,16 @@ func (p *platform) fabricText(ideal bool) string {
 	if ideal {
 		return link + "; ideal: whole messages, no headers, no acknowledgements"
 	}
-	return fmt.Sprintf("%s, switches of %s, %s; %s transport, %s framing, MTU %s", link, spanText(f.Switch.Latency), f.Switch.Forwarding,
+	return fmt.Sprintf("%s, switches of %s, %s%s; %s transport, %s framing, MTU %s", link, spanText(f.Switch.Latency), f.Switch.Forwarding, routingText(f),
 		p.network.NIC.Transport, f.Wire.Name, units.FormatBytes(f.MTU))
+}
+
+// routingText names the kind of routing where the file gives one.
+func routingText(f *networks.Fabric) string {
+	if kind := f.Routing.Get("kind"); kind != nil {
+		return ", " + kind.Text + " routes"
+	}
+	return ""
 }
 
 // spanText prints a parameter in the largest unit that keeps it whole.

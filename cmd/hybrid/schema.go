@@ -49,5 +49,27 @@ func networkSchema() []byte {
 	transport := map[string]any{"enum": names, "description": "Transport of the NIC; hybrid list transports prints them."}
 	properties["transport"] = transport
 	full := map[string]any{"type": "object", "properties": properties, "required": []string{"transport"}, "additionalProperties": false}
-	return networks.Schema(map[string]any{"anyOf": []any{full, transport}})
+	return networks.Schema(map[string]any{"anyOf": []any{full, transport}}, routingSchema())
+}
+
+// routingSchema is that of fabric.routing: a kind, with or without its keys.
+func routingSchema() map[string]any {
+	var hash any
+	var kinds []any
+	docs := des.Routings()
+	for i, s := range des.RoutingSections() {
+		own := yamldoc.Schema(s.Keys)
+		if i == 0 { // what all have in common, also in a short form
+			own = own["anyOf"].([]any)[0].(map[string]any)
+			hash = own["properties"].(map[string]any)["hash"]
+			continue
+		}
+		kind := map[string]any{"const": s.Name, "description": docs[i-1].Doc}
+		properties := own["properties"].(map[string]any)
+		properties["kind"], properties["hash"] = kind, hash
+		required, _ := own["required"].([]string)
+		own["required"] = append(required, "kind")
+		kinds = append(kinds, own, kind)
+	}
+	return map[string]any{"anyOf": kinds}
 }

@@ -194,7 +194,7 @@ func validateNetwork(arg string, text []byte, list *diag.List) {
 	}
 	checkSimulator(n, list)
 	checkCollectives(n, list)
-	n.CheckTopology(list)
+	checkRoutes(n, n.CheckTopology(list), list)
 }
 
 // remains is a network whose other sections have errors, with those that their owners

@@ -24,6 +24,7 @@ type Buffered struct {
 	limits   limits
 	bits     [MaxKinds]uint16 // of the class of a kind
 	partial  []partial        // by incoming link, where frames are cut through
+	ordered  *ordered         // nil where ports do not depend on queues
 	Tally    Tally
 	begun    []int64 // by incoming link, pauses; nil where nobody records
 }
@@ -77,6 +78,9 @@ func NewBuffered(b *Buffering, topo networks.Topology, node, first int32, wires 
 // Step implements [sim.Process]. Outlets that have nothing to do with each other in a
 // window run through it one by one; the others together, in order of time.
 func (s *Buffered) Step(w *sim.Worker) units.Time {
+	if s.ordered != nil {
+		return s.stepOrdered(w)
+	}
 	s.borrow(w, len(s.outlets))
 	next := s.receive(w)
 	s.split(w)

@@ -8,9 +8,11 @@
 //     the link for its size times the time per byte. Its queues are unbounded; no packet is
 //     lost, marked or delayed for another reason.
 //  2. A packet that cannot start in the window stays queued.
-//  3. The packets of a queue pair take one path, chosen at each switch among equal-cost
-//     links by a hash of origin, target, queue pair, switch and seed. Acknowledgements
-//     are a flow of their own.
+//  3. Unless a [Routing] says otherwise, the packets of a queue pair take one path, chosen
+//     at each switch among equal-cost links by a hash of origin, target, queue pair, switch
+//     and seed. Acknowledgements are a flow of their own. Whatever the routing, a choice
+//     depends on the packet, the seed and, where queues decide, on what the switch holds
+//     at the time of the arrival in the order of 5; random numbers have no state.
 //  4. A [Buffered] switch keeps packets in a memory from their arrival until their last bit
 //     has left, counted by incoming link and class. It pauses links, drops, cuts and marks
 //     packets as [Class] says.
@@ -26,6 +28,7 @@
 //  7. Outputs of a Buffered switch have only the memory in common. In a window in which no
 //     threshold of it can be reached each runs by itself, else all together in order of
 //     time; the result is the same, and that of a Switch where the memory has no bounds.
+//     A switch whose queues decide on ports runs them together always.
 //  8. What a Buffered switch counts for a recorder, by traffic class, changes nothing that it
 //     does; a switch of which nobody records keeps no such counters.
 //  9. A mark's random number depends on seed, switch, port, class and how many were drawn

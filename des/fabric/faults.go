@@ -306,6 +306,10 @@ func (s *Switch) around(r *sim.Record) choices {
 // strand loses a packet for which there is no way.
 func (s *Switch) strand(r *sim.Record) {
 	d := s.detours
+	if d == nil {
+		d = &detours{}
+		s.detours = d
+	}
 	if d.noWay == 0 || r.T < d.first.At {
 		d.first = Drop{At: r.T, Link: s.first, Reason: NoWay, Packet: *r}
 	}

@@ -108,6 +108,9 @@ func (s *Buffered) sweep(w *sim.Worker) {
 			s.order.set(i, s.outlets[i].moment(w, i))
 		}
 	}
+	if s.ordered != nil {
+		s.order.set(len(s.outlets), s.arrival(w))
+	}
 	repeat := s.repeatMoment(w)
 	for {
 		i, m := s.order.first()
@@ -118,6 +121,12 @@ func (s *Buffered) sweep(w *sim.Worker) {
 		}
 		if m == never {
 			break
+		}
+		if uint(i) >= uint(len(s.outlets)) {
+			if s.admitNext(w) {
+				repeat = s.repeatMoment(w)
+			}
+			continue
 		}
 		o := &s.outlets[i]
 		if s.do(w, o, m) {

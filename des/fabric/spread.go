@@ -3,7 +3,7 @@ package fabric
 import "hybrid/des/sim"
 
 // plain says that a packet's port depends on its flow alone and is in the routing table.
-func (s *Switch) plain() bool { return s.table.blocks != nil && s.detours == nil }
+func (s *Switch) plain() bool { return s.table.blocks != nil && s.detours == nil && s.routing == nil }
 
 // spread is forward for the packets of a link, which mostly are several of one flow.
 func (s *Switch) spread(part []sim.Record) {

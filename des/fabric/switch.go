@@ -20,6 +20,9 @@ type Switch struct {
 	topo    networks.Topology
 	salt    uint64
 	detours *detours // nil where no link fails
+	// Of routes that are not ECMP by murmur3, else nil:
+	routing *Routing
+	groups  networks.Grouped
 }
 
 // NewSwitch returns the switch at a node with the wires of its links, whose numbers
@@ -105,6 +108,9 @@ func (c choices) at(i int32) int32 {
 
 // output chooses the port of a packet that arrives at r.T, or -1 if no way leads on.
 func (s *Switch) output(r *sim.Record) int32 {
+	if s.routing != nil {
+		return s.routed(r)
+	}
 	c := s.candidates(r)
 	if c.n == 1 {
 		return c.at(0)

@@ -13,9 +13,10 @@
 //  1. A port sends one frame at a time: an acknowledgement if one waits, else one packet
 //     of the queue pair at the head of its round. Only ready queue pairs are in the
 //     round; nothing ever looks at the others.
-//  2. The fabric does not reorder packets of a flow. Where it loses none, a sequence number
-//     out of order ends the run with an error; where it may, packets behind a gap are
-//     discarded, and nothing sends them again.
+//  2. Where the fabric does not reorder packets of a flow and loses none, a sequence number
+//     out of order ends the run with an error; where it may lose some, packets behind a gap
+//     are discarded, and nothing sends them again. A receiver that accepts any order keeps
+//     them, and hands messages over in the order of posting.
 //  3. A message stays at the NIC that sends it until it is acknowledged, at an address
 //     that does not change; its receiver reads it once, when the last packet is there.
 //  4. A port that is paused for the class of its data, or of its acknowledgements, sends
@@ -25,4 +26,6 @@
 //     round, and before a port decides.
 //  6. The ideal transport has no packets and no acknowledgements: a message is one
 //     record, and counts as acknowledged when it has arrived.
+//  6. Where packets of a queue pair have ports of their own, the queue pair is in one round
+//     at a time: that of the port of its next packet, chosen when it joins it.
 package nic

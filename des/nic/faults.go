@@ -24,9 +24,18 @@ func (n *NIC) Detour(epochs []fabric.Epoch, ports []*fabric.LinkFaults) {
 	}
 }
 
-// around is output where links fail: of the ports on shortest ways one whose link is up,
-// if there is one.
+// around is output where links fail.
 func (n *NIC) around(r *sim.Record) int32 {
+	list := n.live(r)
+	if len(list) == 1 {
+		return list[0]
+	}
+	return list[fabric.Choose(fabric.FlowHash(r)^n.salt, int32(len(list)))]
+}
+
+// live returns the ports on shortest ways whose links are up at time r.T, or all of them if
+// none is. They are valid until the next call.
+func (n *NIC) live(r *sim.Record) []int32 {
 	f := n.faults
 	f.all = f.all[:0]
 	if i := fabric.EpochAt(f.epochs, r.T); i >= 0 && f.epochs[i].Ways != nil {
@@ -44,14 +53,10 @@ func (n *NIC) around(r *sim.Record) int32 {
 			f.alive = append(f.alive, p)
 		}
 	}
-	list := f.alive
-	if len(list) == 0 {
-		list = f.all
+	if len(f.alive) == 0 {
+		return f.all
 	}
-	if len(list) == 1 {
-		return list[0]
-	}
-	return list[fabric.Choose(fabric.FlowHash(r)^n.salt, int32(len(list)))]
+	return f.alive
 }
 
 // Disconnected visits the links that are down for good and have frames that wait for them.

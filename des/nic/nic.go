@@ -45,6 +45,7 @@ type NIC struct {
 	first  int32 // the link of port 0
 	salt   uint64
 	faults *faults // nil where no link fails
+	list   []int32 // scratch
 	peers  []*NIC  // by node
 	origin uint32  // of data packets: this node, and what switches may do to them
 
@@ -59,6 +60,15 @@ type NIC struct {
 
 	conns  []conn
 	byConn index // by (source node, queue pair there)
+
+	// Where each packet of a queue pair has a port of its own (see spread.go), the queue
+	// pair that goes on at another one; else spread is false and moved -1. windows are
+	// those of connections whose packets have come out of order (see order.go).
+	spread  bool
+	moved   int32
+	movedAt units.Time
+	full    sim.Record
+	windows []window
 
 	// Packets counts the frames this NIC sent, Posted the payload it was given and
 	// Delivered the payload it handed to its node, in bytes.
@@ -77,6 +87,7 @@ type port struct {
 	ackHead     int
 	ready, tail int32 // queue pairs with something to send, in round-robin order
 	queued      bool  // in the heap
+	waiting     int32 // queue pairs in the round, where ports are chosen by it
 	stopped     bool  // some of until may be to come
 	until       [2]units.Time
 	log         *portLog      // nil where nobody records
@@ -109,18 +120,20 @@ type queuePair struct {
 type conn struct {
 	expect  uint32 // the next PSN
 	pending int32  // packets since the last acknowledgement
+	window  int32  // of what came ahead, + 1
 }
 
 // New returns the NIC of a node, with the wires of its links, whose numbers start at
 // first. peers holds the NICs of all nodes once all are made.
 func New(p Params, node int32, owner Owner, topo networks.Topology, first int32, wires []fabric.Wire, seed uint64, peers []*NIC) *NIC {
-	n := &NIC{params: p, node: node, owner: owner, topo: topo, first: first, salt: fabric.Salt(seed, node), peers: peers}
+	n := &NIC{params: p, node: node, owner: owner, topo: topo, first: first, salt: fabric.Salt(seed, node), peers: peers, moved: -1}
 	n.ports = make([]port, len(wires))
 	n.origin = sim.Pack(node, p.Flags)
 	n.pace()
 	for i := range wires {
 		n.ports[i] = port{wire: wires[i], ready: -1, tail: -1}
 	}
+	n.spreadPorts()
 	return n
 }
 
@@ -148,6 +161,9 @@ func (n *NIC) Post(now units.Time, m Message, toNode int32) error {
 			return fmt.Errorf("rank %d has more packets for rank %d outstanding than sequence numbers can tell apart", m.Src, m.Dst)
 		}
 		qp.posted = m.last + 1
+	} else if n.params.Routing != nil {
+		m.last = qp.posted
+		qp.posted++
 	}
 	n.Posted += m.Bytes
 	slot := n.sends.take()
@@ -189,6 +205,9 @@ func (n *NIC) output(r *sim.Record) int32 {
 	if len(n.ports) == 1 {
 		return 0
 	}
+	if n.params.Routing != nil {
+		return n.routed(r)
+	}
 	if n.faults != nil {
 		return n.around(r)
 	}
@@ -207,6 +226,9 @@ func (n *NIC) ready(q int32, now units.Time) {
 		n.readyPaced(q, now)
 		return
 	}
+	if n.spread {
+		n.place(q, now)
+	}
 	n.join(&n.ports[n.qps[q].port], q)
 	n.wake(n.qps[q].port, now)
 }
@@ -220,6 +242,7 @@ func (n *NIC) join(p *port, q int32) {
 		n.qps[p.tail].next = q
 	}
 	p.tail = q
+	p.waiting++
 }
 
 // wake makes sure that a port with something to send is in the heap.
@@ -323,6 +346,9 @@ func (n *NIC) sent(p *port) {
 		n.due = n.due[:last]
 	}
 	n.settle()
+	if n.moved >= 0 {
+		n.goOn()
+	}
 }
 
 // sendData sends the next packet of the queue pair at the head of the round.
@@ -330,6 +356,7 @@ func (n *NIC) sendData(w *sim.Worker, p *port, now units.Time) {
 	q := p.ready
 	qp := &n.qps[q]
 	p.ready = qp.next
+	p.waiting--
 	r := sim.Record{Dst: sim.Pack(qp.node, frameData), Src: n.origin, QP: uint32(q), PSN: qp.psn, Msg: uint32(qp.current)}
 	last := true
 	if n.params.Packets {
@@ -337,6 +364,10 @@ func (n *NIC) sendData(w *sim.Worker, p *port, now units.Time) {
 		qp.psn++
 	} else {
 		r.SetWide(qp.left)
+		if n.params.Routing != nil {
+			r.Dst |= qp.psn & 255 << 24
+			qp.psn++
+		}
 	}
 	if last {
 		r.Src |= flagLast << 24
@@ -347,7 +378,15 @@ func (n *NIC) sendData(w *sim.Worker, p *port, now units.Time) {
 	}
 	if n.pacer != nil {
 		n.takeTurn(q, r.Size, now)
-	} else if qp.current >= 0 {
+	}
+	if qp.current >= 0 {
+		if n.spread {
+			n.moved, n.movedAt = q, now
+			return
+		}
+		if n.pacer != nil {
+			return
+		}
 		n.join(p, q)
 	}
 }

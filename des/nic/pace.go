@@ -32,6 +32,9 @@ func (p *pacer) open(perByte units.Rat) { p.pairs = append(p.pairs, pace{perByte
 
 // readyPaced is ready of a queue pair with a rate.
 func (n *NIC) readyPaced(q int32, now units.Time) {
+	if n.spread {
+		n.place(q, now)
+	}
 	at := n.qps[q].port
 	n.ripen(at, now)
 	if t := n.pacer.pairs[q].opens; t > now {
@@ -65,11 +68,11 @@ func (n *NIC) paced(at int32) units.Time {
 }
 
 // takeTurn takes a packet of so many bytes on the link, which started now, off the rate of
-// its queue pair.
+// its queue pair, which waits for its next turn unless it may move to another port.
 func (n *NIC) takeTurn(q int32, size uint32, now units.Time) {
 	p := &n.pacer.pairs[q]
 	p.opens = now + min(n.params.Clock.Span(p.perByte, int64(size)), sim.MaxTime>>2)
-	if n.qps[q].current >= 0 {
+	if n.qps[q].current >= 0 && !n.spread {
 		n.wait(q, p.opens)
 	}
 }

@@ -11,6 +11,8 @@ import (
 // Receive handles a frame at the time it has fully arrived.
 func (n *NIC) Receive(w *sim.Worker, r *sim.Record) {
 	switch {
+	case !n.params.Packets && n.params.Accept:
+		n.whole(w, r)
 	case !n.params.Packets:
 		n.deliver(w, r)
 	case r.Kind() < frameAck:
@@ -29,7 +31,11 @@ func (n *NIC) Receive(w *sim.Worker, r *sim.Record) {
 func (n *NIC) packet(w *sim.Worker, r *sim.Record) {
 	n.Taken++
 	c := n.conn(r)
-	if r.PSN != c.expect {
+	if r.PSN != c.expect || c.window > 0 {
+		if n.params.Accept {
+			n.accept(w, r, c)
+			return
+		}
 		if n.params.Lossy {
 			n.Discarded++
 			return

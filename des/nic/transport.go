@@ -3,6 +3,7 @@ package nic
 import (
 	"strings"
 
+	"hybrid/des/fabric"
 	"hybrid/internal/diag"
 	"hybrid/internal/units"
 	"hybrid/internal/yamldoc"
@@ -30,6 +31,10 @@ type Params struct {
 	Flags uint8
 	// Lossy says that the fabric may drop packets.
 	Lossy bool
+	// Accept says that packets may arrive in any order.
+	Accept bool
+	// Routing is nil where routes are the default.
+	Routing *fabric.Routing
 }
 
 // Transport is a row of the transport table. Reliability, congestion control and path
@@ -92,16 +97,17 @@ func position(n *networks.Network) diag.Pos {
 }
 
 type roceSection struct {
-	AckEvery int        `yaml:"ack_every" default:"16" range:"1..1000000" doc:"Packets after which a receiver acknowledges in the middle of a message; the last packet of a message is always acknowledged at once."`
-	Class    int        `yaml:"class" default:"0" range:"0..7" doc:"Traffic class of data, where switches have classes."`
-	AckClass int        `yaml:"ack_class" default:"1" range:"0..7" doc:"Traffic class of acknowledgements; the last one there is, if it is less."`
-	Rate     *units.Rat `yaml:"rate" unit:"rate" range:"1Mbps.." doc:"The most that a queue pair sends: a packet starts no sooner than the one before it takes at this rate, while others go on; default: no bound."`
+	AckEvery   int        `yaml:"ack_every" default:"16" range:"1..1000000" doc:"Packets after which a receiver acknowledges in the middle of a message; the last packet of a message is always acknowledged at once."`
+	Class      int        `yaml:"class" default:"0" range:"0..7" doc:"Traffic class of data, where switches have classes."`
+	AckClass   int        `yaml:"ack_class" default:"1" range:"0..7" doc:"Traffic class of acknowledgements; the last one there is, if it is less."`
+	OutOfOrder string     `yaml:"out_of_order" default:"discard" oneof:"discard|accept" doc:"discard: packets behind a missing one are discarded, as go-back-N does; accept: packets arrive in any order, messages are complete in the order of posting."`
+	Rate       *units.Rat `yaml:"rate" unit:"rate" range:"1Mbps.." doc:"The most that a queue pair sends: a packet starts no sooner than the one before it takes at this rate, while others go on; default: no bound."`
 }
 
 func newRoCE(n *networks.Network, list *diag.List) Params {
 	var s roceSection
 	yamldoc.DecodeAt(n.NIC.Section, "nic", &s, list)
-	p := Params{Packets: true, MTU: n.Fabric.MTU, Wire: n.Fabric.Wire, AckEvery: int32(s.AckEvery), Classes: [2]uint8{uint8(s.Class), uint8(s.AckClass)}}
+	p := Params{Packets: true, MTU: n.Fabric.MTU, Wire: n.Fabric.Wire, AckEvery: int32(s.AckEvery), Classes: [2]uint8{uint8(s.Class), uint8(s.AckClass)}, Accept: s.OutOfOrder == "accept"}
 	if s.Rate != nil {
 		p.PerByte = *s.Rate
 	}

@@ -9,7 +9,9 @@ type Record struct {
 	// bit has arrived and, in a switch, has passed the forwarding pipeline.
 	T units.Time
 	// Dst and Src are the host numbers of the packet's target and origin, below 2^24
-	// (see [Pack]); the top bytes carry the Kind and the flags of the transport.
+	// (see [Pack]); the top bytes carry the Kind and the flags of the transport, of which
+	// 1<<5 belongs to switches that route by way of others and 1<<6 and 1<<7 to marks. Of
+	// whole messages that have ways of their own the Kind is the number, modulo 256.
 	Dst, Src uint32
 	// QP is the queue pair, numbered at the host that owns it: the sender of the data,
 	// also on acknowledgements.

@@ -33,5 +33,14 @@ func engineCodes() []Code {
 		{"E970", "the network stands still, or gets nowhere",
 			"Either pauses (PFC) have stopped each other in a circle: each port of it is paused by the switch behind it, whose memory is full of packets for the next port. Or frames are sent for ever and none arrives. The report names the ports of the circle with the class, the bytes that wait, since when, and the packet at the head, and lists queue pairs with what they wait for.",
 			"fabric: {switch: {pfc: {xoff: 40KB}}}   # on a ring whose links all carry traffic for the next one"},
+		{"E960", "unknown routing",
+			"No kind of routing has this name, or one of its keys has a value that it cannot have. `hybrid list routings` prints the kinds.",
+			"fabric: {routing: spary}"},
+		{"E961", "packets out of order that the receiver discards",
+			"Where packets of a queue pair take different paths they overtake each other. A receiver of the kind `discard` drops what comes behind a missing packet, and nothing sends it again.",
+			"fabric: {routing: spray}   # without nic: {transport: roce, out_of_order: accept}"},
+		{"E962", "a route that does not exist",
+			"Explicit routes begin and end at hosts, pass switches between them, each once, and follow links of the topology. Nodes are given by number, or by the name that `hybrid show network NAME --topology json` prints.",
+			"fabric: {routing: {kind: source, routes: [{from: 0, to: 5, via: [rack-0, rack-1]}]}}   # leaves are not joined"},
 	}
 }
