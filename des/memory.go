@@ -24,7 +24,7 @@ type Memory struct {
 // for a rank with its NIC, and for a queue pair with a message; what a process holds at
 // least, and the share in percent that the garbage collector adds.
 const (
-	bytesIdleLink  = 270
+	bytesIdleLink  = 305
 	bytesRank      = 4800
 	bytesRoutes    = 512 // of the routing table, for a link in use
 	bytesQueuePair = 900
@@ -46,10 +46,10 @@ func EstimateMemory(job *Job) Memory {
 	used := min(m.Links, 2*e.meanWay(m.Pairs)) // both ways
 	wire, queue := e.perLink(job, used)
 	m.Wires = used * job.wireBytes(wire)
-	if classes := job.classes(); classes > 0 { // and what arrives in a window is kept apart from what waits
-		m.Memories = switchPorts(topo)*(fabric.PortBytes(classes)-fabric.PortBytes(0)) + used*fabric.RingBytes(1)
+	if classes := job.classes(); classes > 0 {
+		m.Memories = switchPorts(topo) * (fabric.PortBytes(classes) - fabric.PortBytes(0))
 	}
-	m.Fabric = m.Links*bytesIdleLink + m.Wires + m.Memories + used*fabric.RingBytes(queue)
+	m.Fabric = m.Links*bytesIdleLink + m.Wires + m.Memories + used*fabric.RingBytes(max(queue, job.arrivals(wire)))
 	m.Fabric += min(fabric.RouteBytes(topo), used*bytesRoutes)
 	m.Ranks = m.RankCount * bytesRank
 	m.QueuePairs = m.Pairs * bytesQueuePair

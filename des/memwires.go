@@ -104,6 +104,17 @@ func (job *Job) wireBytes(packets int64) int64 {
 	return sum / int64(len(links))
 }
 
+// arrivals returns how many packets come to an output in a window, on the first link as on
+// any.
+func (job *Job) arrivals(packets int64) int64 {
+	links := job.Topology.Links()
+	if job.Network == nil || job.Ideal || len(links) == 0 {
+		return 1
+	}
+	f := &job.Network.Fabric
+	return min(packets, packetsUnderWay(links[0], max(f.MTU, 1), f.Switch.Latency)/2)
+}
+
 // packetsUnderWay returns how many packets a link holds: those on it, and those sent in a
 // window, which lasts as long. Its ring has room for as many.
 func packetsUnderWay(l networks.Link, mtu, latency int64) int64 {
