@@ -17,6 +17,7 @@ import (
 // smallCase is a random small simulation: the parts of its network file as text, the
 // workload, and what the command line says. It follows from its number alone.
 type smallCase struct {
+	t      *testing.T
 	number uint64
 	labels []string // what it is about, for the count of what the cases cover
 
@@ -81,13 +82,13 @@ func (c *smallCase) label(format string, args ...any) {
 func newCase(t *testing.T, number uint64) (*smallCase, Job) {
 	t.Helper()
 	for attempt := range uint64(100) {
-		c := &smallCase{number: number}
+		c := &smallCase{t: t, number: number}
 		for _, d := range dimensions() {
 			h := fnv.New64a()
 			h.Write([]byte(d.name))
 			d.draw(c, rand.New(rand.NewPCG(number+attempt<<32, h.Sum64())))
 		}
-		j := c.job(t)
+		j := c.job()
 		var list diag.List
 		(&run{job: &j, placement: j.Placement}).check(&list)
 		if !list.HasErrors() {
@@ -101,8 +102,10 @@ func newCase(t *testing.T, number uint64) (*smallCase, Job) {
 	return nil, Job{}
 }
 
-// job parses the case.
-func (c *smallCase) job(t *testing.T) Job {
+// job parses the case, as far as it has been drawn: a dimension that needs to know the nodes,
+// or how long things take, can look.
+func (c *smallCase) job() Job {
+	t := c.t
 	t.Helper()
 	topology := c.topology
 	if c.wiring != "" {
