@@ -24,8 +24,9 @@ type smallCase struct {
 	topology, link string
 	wiring         string   // the file of a topology of kind file, named FILE in topology
 	switches       []string // keys of fabric.switch
-	fabric         []string // lines of fabric, and sections behind it
+	fabric         []string // lines of fabric
 	nic            []string // keys of nic
+	sections       []string // further ones of the file
 	hosts          int
 
 	ranks, perNode int
@@ -125,7 +126,7 @@ func (c *smallCase) job() Job {
 
 // more is what [network] does not write by itself.
 func (c *smallCase) more() string {
-	return fmt.Sprintf("  switch: {%s}\n  %s\nnic: {%s}", strings.Join(c.switches, ", "), strings.Join(c.fabric, "\n  "), strings.Join(c.nic, ", "))
+	return fmt.Sprintf("  switch: {%s}\n  %s\nnic: {%s}\n%s", strings.Join(c.switches, ", "), strings.Join(c.fabric, "\n  "), strings.Join(c.nic, ", "), strings.Join(c.sections, "\n"))
 }
 
 // String is all that is needed to see what a case is, and how to run it again.
