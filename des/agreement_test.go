@@ -30,7 +30,7 @@ func agreement(t *testing.T, j Job) (diff string, happened []string) {
 	if res.Digest != digest || res.PacketHops != f.hops {
 		fmt.Fprintf(&b, "digest %x and %d packet-hops, the reference has %x and %d\n", res.Digest, res.PacketHops, digest, f.hops)
 	}
-	var sum account
+	var sum [5]int64 // pauses, drops, cuts, marks
 	for i, s := range r.buffered {
 		node := int32(i + j.Topology.Hosts())
 		got, want := account{Pauses: s.Tally.Pauses, Drops: s.Tally.Drops, Cuts: s.Tally.Cuts, Marks: s.Marks()}, account{}
@@ -49,14 +49,14 @@ func agreement(t *testing.T, j Job) (diff string, happened []string) {
 		if got != want {
 			fmt.Fprintf(&b, "switch %d: %+v, the reference has %+v\n", i, got, want)
 		}
-		sum.Pauses, sum.Drops, sum.Cuts, sum.Marks = sum.Pauses+got.Pauses, sum.Drops+got.Drops, sum.Cuts+got.Cuts, sum.Marks+got.Marks
+		sum = add(sum, [5]int64{got.Pauses, got.Drops, got.Cuts, got.Marks})
 	}
 	happened = append(happened, res.Verdict.Outcome.String()+":")
 	for label := range f.happened {
 		happened = append(happened, label)
 	}
-	for label, n := range map[string]int64{"pauses:": sum.Pauses, "drops:": sum.Drops, "cuts:": sum.Cuts, "marks:": sum.Marks} {
-		if n > 0 {
+	for i, label := range []string{"pauses:", "drops:", "cuts:", "marks:"} {
+		if sum[i] > 0 {
 			happened = append(happened, label)
 		}
 	}

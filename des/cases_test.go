@@ -17,14 +17,16 @@ import (
 // smallCase is a random small simulation: the parts of its network file as text, the
 // workload, and what the command line says. It follows from its number alone.
 type smallCase struct {
+	t      *testing.T
 	number uint64
 	labels []string // what it is about, for the count of what the cases cover
 
 	topology, link string
 	wiring         string   // the file of a topology of kind file, named FILE in topology
 	switches       []string // keys of fabric.switch
-	fabric         []string // lines of fabric, and sections behind it
+	fabric         []string // lines of fabric
 	nic            []string // keys of nic
+	sections       []string // further ones of the file
 	hosts          int
 
 	ranks, perNode int
@@ -81,13 +83,13 @@ func (c *smallCase) label(format string, args ...any) {
 func newCase(t *testing.T, number uint64) (*smallCase, Job) {
 	t.Helper()
 	for attempt := range uint64(100) {
-		c := &smallCase{number: number}
+		c := &smallCase{t: t, number: number}
 		for _, d := range dimensions() {
 			h := fnv.New64a()
 			h.Write([]byte(d.name))
 			d.draw(c, rand.New(rand.NewPCG(number+attempt<<32, h.Sum64())))
 		}
-		j := c.job(t)
+		j := c.job()
 		var list diag.List
 		(&run{job: &j, placement: j.Placement}).check(&list)
 		if !list.HasErrors() {
@@ -101,8 +103,10 @@ func newCase(t *testing.T, number uint64) (*smallCase, Job) {
 	return nil, Job{}
 }
 
-// job parses the case.
-func (c *smallCase) job(t *testing.T) Job {
+// job parses the case, as far as it has been drawn: a dimension that needs to know the nodes,
+// or how long things take, can look.
+func (c *smallCase) job() Job {
+	t := c.t
 	t.Helper()
 	topology := c.topology
 	if c.wiring != "" {
@@ -122,7 +126,7 @@ func (c *smallCase) job(t *testing.T) Job {
 
 // more is what [network] does not write by itself.
 func (c *smallCase) more() string {
-	return fmt.Sprintf("  switch: {%s}\n  %s\nnic: {%s}", strings.Join(c.switches, ", "), strings.Join(c.fabric, "\n  "), strings.Join(c.nic, ", "))
+	return fmt.Sprintf("  switch: {%s}\n  %s\nnic: {%s}\n%s", strings.Join(c.switches, ", "), strings.Join(c.fabric, "\n  "), strings.Join(c.nic, ", "), strings.Join(c.sections, "\n"))
 }
 
 // String is all that is needed to see what a case is, and how to run it again.

@@ -35,7 +35,8 @@ type reference struct {
 	round    int // of the event at hand
 	waiting  int // events that do not concern the network
 	moved    int64
-	careless bool // at equal times the highest incoming link goes first: a wrong rule
+	calm     int64 // from here on nothing but a packet's move changes the network
+	careless bool  // at equal times the highest incoming link goes first: a wrong rule
 	happened map[string]bool
 	last     refEvent
 	names    []string
@@ -186,7 +187,7 @@ func (f *reference) pushRound(t int64, round, class int, a, b, order int64, do f
 // stuck reports that pauses alone are left, which are repeated for ever: every one has
 // had the time to end, and no packet has moved.
 func (f *reference) stuck() bool {
-	return f.run.buffering != nil && f.run.buffering.Quanta > 0 && f.waiting == 0 && f.now-f.moved > 2*f.run.still.patience
+	return f.run.buffering != nil && f.run.buffering.Quanta > 0 && f.waiting == 0 && f.now-max(f.moved, f.calm) > 2*f.run.still.patience
 }
 
 // roundAt returns the round of time t in which a host or switch does what it now knows it
