@@ -13,8 +13,8 @@ import (
 
 // account is what engine and reference must agree on of one switch.
 type account struct {
-	Pauses, Drops, Cuts, Marks int64
-	First                      refDrop
+	Pauses, Drops, Cuts, Marks, Through int64
+	First                               refDrop
 }
 
 // agreement runs a job on the engine and on the reference and returns in what they differ,
@@ -30,16 +30,16 @@ func agreement(t *testing.T, j Job) (diff string, happened []string) {
 	if res.Digest != digest || res.PacketHops != f.hops {
 		fmt.Fprintf(&b, "digest %x and %d packet-hops, the reference has %x and %d\n", res.Digest, res.PacketHops, digest, f.hops)
 	}
-	var sum [5]int64 // pauses, drops, cuts, marks
+	var sum [5]int64 // pauses, drops, cuts, marks, through
 	for i, s := range r.buffered {
 		node := int32(i + j.Topology.Hosts())
-		got, want := account{Pauses: s.Tally.Pauses, Drops: s.Tally.Drops, Cuts: s.Tally.Cuts, Marks: s.Marks()}, account{}
+		got, want := account{Pauses: s.Tally.Pauses, Drops: s.Tally.Drops, Cuts: s.Tally.Cuts, Marks: s.Marks(), Through: s.Tally.Through}, account{}
 		if d := &s.Tally.First; s.Tally.Drops > 0 {
 			got.First = refDrop{d.At + r.medium.Lead, int64(d.Link), d.Class, d.Reason, d.Packet.PSN}
 			happened = append(happened, "drops: "+d.Reason.String())
 		}
 		if s := f.switches[node]; s != nil {
-			want = account{s.pauses, s.drops, s.cuts, s.marks, s.first}
+			want = account{s.pauses, s.drops, s.cuts, s.marks, s.through, s.first}
 			for id, p := range s.ports {
 				if got := r.queues[id]; got != p.deepest {
 					fmt.Fprintf(&b, "queue of %s: %d B, the reference has %d\n", r.linkName(int32(id)), got, p.deepest)
@@ -49,13 +49,25 @@ func agreement(t *testing.T, j Job) (diff string, happened []string) {
 		if got != want {
 			fmt.Fprintf(&b, "switch %d: %+v, the reference has %+v\n", i, got, want)
 		}
-		sum = add(sum, [5]int64{got.Pauses, got.Drops, got.Cuts, got.Marks})
+		sum = add(sum, [5]int64{got.Pauses, got.Drops, got.Cuts, got.Marks, got.Through})
+	}
+	lost := map[string]int64{}
+	if f.faults != nil {
+		if lost = f.faults.lost; f.faults.noWay > 0 {
+			lost["no way"] = f.faults.noWay
+		}
+	}
+	if d := cmp.Diff(lost, lostBy(r)); d != "" {
+		fmt.Fprintf(&b, "lost to faults (-reference +engine):\n%s", d)
+	}
+	for why := range lost {
+		happened = append(happened, "lost: "+why+":")
 	}
 	happened = append(happened, res.Verdict.Outcome.String()+":")
 	for label := range f.happened {
 		happened = append(happened, label)
 	}
-	for i, label := range []string{"pauses:", "drops:", "cuts:", "marks:"} {
+	for i, label := range []string{"pauses:", "drops:", "cuts:", "marks:", "sent on before it was whole:"} {
 		if sum[i] > 0 {
 			happened = append(happened, label)
 		}

@@ -27,6 +27,11 @@ func (f *reference) setFaults() {
 	f.faults = &refFaults{map[int]networks.LinkFaults{}, map[int]uint64{}, map[[2]int64]*big.Int{}, map[string]int64{}, 0}
 	for _, x := range found {
 		f.faults.of[int(x.Link)] = x
+		for _, o := range x.Down {
+			if until := f.run.clock.Ticks(o.Until); until < units.Never>>1 {
+				f.calm = max(f.calm, until)
+			}
+		}
 	}
 }
 
@@ -114,8 +119,18 @@ func (f *reference) waitForLink(t int64, host int32, link int) bool {
 
 // detour chooses a packet's next link, or -1.
 func (f *reference) detour(now int64, at int32, p *refPacket) int {
+	alive := f.alive(now, at, p.to)
+	if len(alive) == 0 {
+		return -1
+	}
+	return alive[fabric.Choose(p.hash^fabric.Salt(f.run.job.Seed, at), int32(len(alive)))]
+}
+
+// alive returns the links on ways that are known to be open, where there are any those that
+// are up themselves.
+func (f *reference) alive(now int64, at, to int32) []int {
 	topo := f.run.job.Topology
-	first, n := topo.Next(at, p.to)
+	first, n := topo.Next(at, to)
 	var usual []int
 	for i := range n {
 		usual = append(usual, int(first+i))
@@ -127,15 +142,15 @@ func (f *reference) detour(now int64, at int32, p *refPacket) int {
 		down[id] = f.dead(id, known)
 	}
 	if some := f.anyOf(down); some {
-		if list = f.shortest(at, p.to, down); len(list) == 0 {
+		if list = f.shortest(at, to, down); len(list) == 0 {
 			if int(at) >= topo.Hosts() {
-				return -1
+				return nil
 			}
 			list = usual
 		}
 	}
 	if len(list) == 0 {
-		return -1
+		return nil
 	}
 	var alive []int
 	for _, id := range list {
@@ -146,7 +161,7 @@ func (f *reference) detour(now int64, at int32, p *refPacket) int {
 	if len(alive) == 0 {
 		alive = list
 	}
-	return alive[fabric.Choose(p.hash^fabric.Salt(f.run.job.Seed, at), int32(len(alive)))]
+	return alive
 }
 
 func (f *reference) anyOf(down map[int]bool) bool {

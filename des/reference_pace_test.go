@@ -12,6 +12,7 @@ func (f *reference) line(now int64, host int32, q *refPair) {
 		return
 	}
 	at := q.opens
+	f.calm = max(f.calm, at)
 	h.waits[q.link] = append(h.waits[q.link], q)
 	f.push(at, 1, int64(q.link), 0, 0, func() { f.wake(at, host, q.link) })
 }

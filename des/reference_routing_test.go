@@ -19,7 +19,10 @@ type refFlowlet struct {
 	link int
 }
 
-func (f *reference) among(at, dst int32) (links []int) {
+func (f *reference) among(when int64, at, dst int32) (links []int) {
+	if f.faults != nil {
+		return f.alive(when, at, dst)
+	}
 	first, n := f.run.job.Topology.Next(at, dst)
 	for i := range n {
 		links = append(links, int(first+i))
@@ -81,9 +84,9 @@ func (f *reference) step(p *refPacket) int {
 }
 
 // routed is next where routes are not the default.
-func (f *reference) routed(at int32, p *refPacket) int {
+func (f *reference) routed(when int64, at int32, p *refPacket) int {
 	x := f.run.params.Routing
-	links := f.among(at, p.to)
+	links := f.among(when, at, p.to)
 	host := int(at) < f.run.job.Topology.Hosts()
 	switch x.Kind {
 	case fabric.Source:
@@ -99,7 +102,10 @@ func (f *reference) routed(at int32, p *refPacket) int {
 			return f.byQueue(at, p, links)
 		}
 	}
-	if len(links) == 1 {
+	switch len(links) {
+	case 0:
+		return -1
+	case 1:
 		return links[0]
 	}
 	return links[f.hashed(at, p, len(links))]
@@ -173,12 +179,14 @@ func (f *reference) passing(at int32, p *refPacket) []int {
 		return links
 	}
 	via := int32(fabric.Below(uint32(topo.Hosts()), f.run.job.Seed, fabric.ForDetour, p.hash, counter))
-	for _, l := range f.links {
-		if l.From == at && (l.To == via || l.To == p.to) {
-			return nil
+	for _, to := range []int32{p.to, via} {
+		for _, id := range f.among(f.now, at, to) {
+			if f.links[id].To == to {
+				return nil
+			}
 		}
 	}
-	return f.among(at, via)
+	return f.among(f.now, at, via)
 }
 
 // turn notes that a packet has passed where it had to.
@@ -190,7 +198,10 @@ func (f *reference) turn(at int32, p *refPacket) {
 
 // byQueue chooses by what the ports of a switch hold now.
 func (f *reference) byQueue(at int32, p *refPacket, links []int) int {
-	if len(links) == 1 {
+	switch len(links) {
+	case 0:
+		return -1
+	case 1:
 		return links[0]
 	}
 	x, s := f.run.params.Routing, f.switchAt(at)
@@ -250,11 +261,11 @@ func (f *reference) place(now int64, host int32, q *refPair) {
 		return
 	}
 	p := &refPacket{hash: refHash(host, q.to, q.id), from: host, to: q.to, pair: q, psn: q.psn}
-	links := f.among(host, q.to)
+	links := f.among(f.now, host, q.to)
 	h := &f.hosts[host]
 	switch {
 	case x.Kind == fabric.Source && x.PerPacket:
-		q.link = f.routed(host, p)
+		q.link = f.routed(f.now, host, p)
 	case len(links) == 1:
 	case x.Kind == fabric.Adaptive:
 		full := max(f.run.params.MTU+f.run.params.Wire.Middle, f.run.params.Wire.MinFrame)
@@ -264,7 +275,7 @@ func (f *reference) place(now int64, host int32, q *refPair) {
 		}
 		q.link = slices.MinFunc(links, func(a, b int) int { return int(start(a) - start(b)) })
 	case x.Kind == fabric.Spray && x.Random:
-		q.link = f.routed(host, p)
+		q.link = f.routed(f.now, host, p)
 	case x.Kind == fabric.Spray:
 		from := int(fabric.Choose(p.hash^fabric.Salt(f.run.job.Seed, host), int32(len(links))))
 		q.link = links[(from+f.step(p))%len(links)]

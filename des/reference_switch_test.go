@@ -348,6 +348,7 @@ func (f *reference) emit(now int64, s *refSwitch, port *refPort, x *refStored) {
 	port.sending, port.busy, x.stay = x, true, false
 	if rate := sec.Classes[class].Rate; rate != nil {
 		port.paced[class] = now + f.run.clock.Span(*rate, x.size)
+		f.calm = max(f.calm, port.paced[class])
 	}
 	if f.marks(class, x.refPacket) && sec.ECN.At == "dequeue" {
 		f.mark(s, port, class, port.bytes(class)-x.bytes)

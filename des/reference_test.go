@@ -262,7 +262,7 @@ func (f *reference) next(at int32, p *refPacket) int { return f.nextAt(f.now, at
 
 func (f *reference) nextAt(when int64, at int32, p *refPacket) int {
 	if f.run.params.Routing != nil {
-		return f.routed(at, p)
+		return f.routed(when, at, p)
 	}
 	if f.faults != nil {
 		return f.detour(when, at, p)
@@ -381,6 +381,9 @@ func (f *reference) arrive(now int64, p *refPacket) {
 	if f.run.params.Accept && !p.ack && !p.cut {
 		f.accept(now, p)
 		return
+	}
+	if !f.run.params.Packets { // messages come as they come
+		q.want = p.psn
 	}
 	if p.cut || !p.ack && p.psn > q.want && (f.run.buffering != nil || f.faults != nil) {
 		return

@@ -95,13 +95,6 @@ func runSwitches(t *testing.T, j Job) (*run, *replay.Result) {
 	return r, res
 }
 
-func add(a, b [5]int64) [5]int64 {
-	for i := range a {
-		a[i] += b[i]
-	}
-	return a
-}
-
 // A switch with a packet memory that nothing fills does what one without does.
 func TestUnlimitedMemoryChangesNothing(t *testing.T) {
 	for seed := range uint64(100) {
