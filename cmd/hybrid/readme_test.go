@@ -77,8 +77,8 @@ func rerun(t *testing.T, block string, ran *int) string {
 	return out.String()
 }
 
-// parseCommand splits a command line of hybrid, installed or run by go; quotes are not
-// needed so far.
+// parseCommand splits a command line of hybrid, installed or run by go. A word may stand in
+// single quotes.
 func parseCommand(t *testing.T, command string) (args []string, head int) {
 	t.Helper()
 	command, filter, piped := strings.Cut(command, " | head -")
@@ -92,8 +92,14 @@ func parseCommand(t *testing.T, command string) (args []string, head int) {
 	if rest, ok := strings.CutPrefix(command, "go run ./cmd/hybrid"); ok {
 		command = "hybrid" + rest
 	}
-	args = strings.Fields(command)
-	if len(args) == 0 || args[0] != "hybrid" || strings.ContainsAny(command, `'"`) {
+	for i, part := range strings.Split(command, "'") {
+		if i%2 == 1 { // between quotes
+			args = append(args, part)
+		} else {
+			args = append(args, strings.Fields(part)...)
+		}
+	}
+	if len(args) == 0 || args[0] != "hybrid" || strings.Contains(command, `"`) || strings.Count(command, "'")%2 == 1 {
 		t.Fatalf("cannot run %q", command)
 	}
 	return args[1:], head
