@@ -271,6 +271,7 @@ func (f *reference) place(now int64, host int32, q *refPair) {
 	case x.Kind == fabric.Adaptive:
 		full := max(f.run.params.MTU+f.run.params.Wire.Middle, f.run.params.Wire.MinFrame)
 		start := func(id int) int64 {
+			f.ripen(now, h, id)
 			ahead := int64(len(h.ready[id]) + len(h.acks[id]))
 			return max(now, f.free[id], h.until[[2]int{id, 0}]) + ahead*f.run.clock.Span(f.links[id].PerByte, full)
 		}
