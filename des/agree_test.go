@@ -122,15 +122,16 @@ func finishes(res *replay.Result) []int64 {
 func howeverRun(t *testing.T, j Job, seed uint64, name string) {
 	t.Helper()
 	want := plainResult(t, j)
-	for _, threads := range []int{1, 2, 3} {
-		for _, half := range []bool{false, true} {
-			k := j
-			k.Threads, k.ShuffleSeed = threads, seed+1
-			if half {
-				k.Window = max(1, 1+j.Network.Fabric.Link.Delay/2)
+	half := max(1, 1+j.Network.Fabric.Link.Delay/2)
+	for i, threads := range []int{1, 2, 3, 4, 8} {
+		for n, window := range []int64{0, half, max(1, half/7)} {
+			if threads > 3 && n != (i+int(seed))%3 { // each with one of the windows
+				continue
 			}
+			k := j
+			k.Threads, k.ShuffleSeed, k.Window = threads, seed+1+uint64(n), window
 			if diff := cmp.Diff(want, plainResult(t, k)); diff != "" {
-				t.Fatalf("%s, %d threads, half window %v: %s", name, threads, half, diff)
+				t.Fatalf("%s, %d threads, windows of %d ps: %s", name, threads, window, diff)
 			}
 		}
 	}

@@ -57,6 +57,7 @@ func dimensions() []dimension {
 		{"forwarding", drawForwarding},
 		{"rates", drawRates},
 		{"routing", drawRouting},
+		{"order", drawOrder},
 		{"command line", drawCommandLine},
 		{"faults", drawFaults},
 	}
@@ -98,6 +99,7 @@ func newCase(t *testing.T, number uint64) (*smallCase, Job) {
 		var list diag.List
 		(&run{job: &j, placement: j.Placement}).check(&list)
 		if !list.HasErrors() {
+			c.labelPairs()
 			return c, j
 		}
 		if code := list.All()[0].Code; code != "E956" && code != "E967" {
@@ -182,6 +184,7 @@ func caseTopologies() []caseTopology {
 		{label: "torus of 3 dimensions", yaml: "{kind: torus, sizes: [2, 3, 2]}", hosts: 12},
 		{label: "torus, several hosts on a router", yaml: "{kind: torus, sizes: [3, 2], hosts_per_router: 2, neighbor: {rate: 100Gbps}}", hosts: 12, mixed: true},
 		{label: "planes of leaf-spines", yaml: "{kind: multi-plane, planes: 3, plane: {kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 4}}", hosts: 12},
+		{label: "planes with slow uplinks", yaml: "{kind: multi-plane, planes: 2, plane: {kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 4, uplink: {rate: 100Gbps, delay: 70ns}}}", hosts: 12, mixed: true},
 		{label: "planes of tori", yaml: "{kind: multi-plane, planes: 2, plane: {kind: torus, sizes: [4, 3]}}", hosts: 12},
 		{label: "planes without switches", yaml: "{kind: multi-plane, planes: 2, plane: {kind: direct, hosts: 12}}", hosts: 12},
 		{label: "file of edges", yaml: "{kind: file, file: FILE}", hosts: 9, mixed: true, wiring: fileOfEdges},
@@ -218,6 +221,9 @@ func drawTopology(c *smallCase, r *rand.Rand) {
 	c.label("%s", of.label)
 	if of.mixed {
 		c.label("links of several rates")
+	}
+	if strings.HasPrefix(of.label, "planes") || of.yaml == "{kind: rail, rails: 3, pods: 2, servers_per_leaf: 6, host: server}" {
+		c.label("several links at a host")
 	}
 }
 

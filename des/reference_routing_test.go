@@ -257,19 +257,21 @@ func (f *reference) byQueue(at int32, p *refPacket, links []int) int {
 // place chooses the link of a queue pair's next packet, where each has its own.
 func (f *reference) place(now int64, host int32, q *refPair) {
 	x := f.run.params.Routing
-	if x == nil {
+	if x == nil || x.Kind != fabric.Spray && x.Kind != fabric.Adaptive && (x.Kind != fabric.Source || !x.PerPacket) {
 		return
 	}
 	p := &refPacket{hash: refHash(host, q.to, q.id), from: host, to: q.to, pair: q, psn: q.psn}
 	links := f.among(f.now, host, q.to)
 	h := &f.hosts[host]
 	switch {
-	case x.Kind == fabric.Source && x.PerPacket:
+	case x.Kind == fabric.Source:
 		q.link = f.routed(f.now, host, p)
 	case len(links) == 1:
+		q.link = links[0]
 	case x.Kind == fabric.Adaptive:
 		full := max(f.run.params.MTU+f.run.params.Wire.Middle, f.run.params.Wire.MinFrame)
 		start := func(id int) int64 {
+			f.ripen(now, h, id)
 			ahead := int64(len(h.ready[id]) + len(h.acks[id]))
 			return max(now, f.free[id], h.until[[2]int{id, 0}]) + ahead*f.run.clock.Span(f.links[id].PerByte, full)
 		}

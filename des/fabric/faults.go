@@ -105,9 +105,10 @@ func (f *LinkFaults) broken(start, end units.Time) bool {
 // takes no time; one that is lost on the way occupies the link.
 func (w *Wire) lose(k *sim.Worker, r *sim.Record, start units.Time) bool {
 	f := w.faults
+	pause := r.Kind() == Pause && !w.wide() // of whole messages the kind is their number
 	if f.Dead(start) {
 		w.Free = start
-		if f.note(r, start, LinkDown); r.Kind() == Pause {
+		if f.note(r, start, LinkDown, pause); pause {
 			k.Hops++ // which its sender takes back
 		}
 		return true
@@ -120,7 +121,7 @@ func (w *Wire) lose(k *sim.Worker, r *sim.Record, start units.Time) bool {
 	}
 	w.Free = end
 	k.Hops++
-	f.note(r, start, why)
+	f.note(r, start, why, pause)
 	f.sent.add(r, w.wide())
 	if w.sent != nil {
 		w.sent.add(r, w.wide())
@@ -148,8 +149,8 @@ func (f *LinkFaults) fate(r *sim.Record, start, end units.Time, wide bool) Reaso
 	return stored
 }
 
-func (f *LinkFaults) note(r *sim.Record, start units.Time, why Reason) {
-	if r.Kind() == Pause {
+func (f *LinkFaults) note(r *sim.Record, start units.Time, why Reason, pause bool) {
+	if pause {
 		f.Pauses++
 		return
 	}

@@ -71,6 +71,9 @@ func (n *NIC) next(r *sim.Record, now units.Time) int32 {
 func (n *NIC) earliest(list []int32, now units.Time) int32 {
 	best, least := list[0], units.Never
 	for _, i := range list {
+		if n.pacer != nil {
+			n.ripen(i, now)
+		}
 		p := &n.ports[i]
 		ahead := int64(p.waiting) + int64(len(p.acks)-p.ackHead)
 		t := max(now, p.wire.Free, p.until[frameData]) + ahead*p.wire.Span(&n.full, now)
