@@ -11,7 +11,8 @@ const (
 
 // rings are what the outputs of a switch keep packets in. For a visit, an output that is
 // empty borrows a ring of the worker's, which is in the cache; one that keeps packets
-// longer has a ring of its own, which it gives back for others when it is empty.
+// longer has a ring of its own, which it gives back for others when it is empty. In a
+// small fabric all rings are in the cache, and outputs keep theirs.
 type rings struct {
 	keep bool         // what is lent is the switch's own, and never given back
 	lent []sim.Record // of the worker, lentRing for each output
