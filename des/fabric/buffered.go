@@ -167,35 +167,40 @@ func (s *Buffered) receive(w *sim.Worker) units.Time {
 	return next
 }
 
-// forward puts frames of an incoming link where they go out, and counts what comes.
+// forward puts frames of an incoming link where they go out, and counts what comes. What
+// depends on the flow alone is done once for several in a row of one.
 func (s *Buffered) forward(part []sim.Record, slot uint32) {
-	var all uint16
-	sum := int64(0)
+	var all, class uint16
+	var o *outlet
+	var last *sim.Record
+	sum, data, plain := int64(0), false, s.plain()
 	for i := range part {
 		r := &part[i]
-		class := s.bits[r.Kind()%MaxKinds]
-		n := s.size(r.Size)
-		var at int32
-		if class&pauses == 0 {
-			if at = s.output(r); at < 0 {
+		if o == nil || r.Dst != last.Dst || r.QP != last.QP || r.Src<<8 != last.Src<<8 || !plain {
+			class = s.bits[r.Kind()%MaxKinds]
+			at := s.toward(r, class, plain)
+			if at < 0 {
 				s.strand(r)
+				o = nil
 				continue
 			}
-			sum += n + 1 // so that frames of no size count
-		} else {
-			at, n = int32(r.QP)-s.first, 0
-		}
-		if r.Size == 0 {
-			class |= special
-		}
-		all |= class
-		o := &s.outlets[at]
-		if o.tail == o.fresh {
+			data = class&pauses == 0
+			all |= class
+			o = &s.outlets[at]
+			o.coming |= class
+			o.from |= 1 << (slot & 63)
 			s.busy[at>>6] |= 1 << (at & 63)
 		}
+		last = r
+		if data {
+			n := s.size(r.Size)
+			sum += n + 1 // so that frames of no size count
+			o.expects += n
+		}
+		if r.Size == 0 {
+			o.coming |= special
+		}
 		o.expect(r, slot)
-		o.coming |= class
-		o.expects += n
 	}
 	if all &= 1<<MaxClasses - 1; all&(all-1) == 0 {
 		s.expect(slot, uint8(bits.TrailingZeros16(all|1<<MaxClasses)), sum)
@@ -206,6 +211,17 @@ func (s *Buffered) forward(part []sim.Record, slot uint32) {
 			s.expect(slot, s.class(r), s.size(r.Size)+1)
 		}
 	}
+}
+
+// toward returns the outlet of a frame, or -1 if no way leads on.
+func (s *Buffered) toward(r *sim.Record, class uint16, plain bool) int32 {
+	switch {
+	case class&pauses != 0:
+		return int32(r.QP) - s.first
+	case plain:
+		return s.way(r)
+	}
+	return s.output(r)
 }
 
 func (s *Buffered) class(r *sim.Record) uint8 { return s.Kinds[r.Kind()%MaxKinds] }

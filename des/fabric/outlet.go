@@ -162,7 +162,6 @@ func (o *outlet) expect(r *sim.Record, slot uint32) {
 		o.jumbled = true
 	}
 	o.last = r.T
-	o.from |= 1 << (slot & 63)
 	to := &o.ring[o.tail&uint32(len(o.ring)-1)]
 	o.tail++
 	*to = *r

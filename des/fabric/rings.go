@@ -2,19 +2,32 @@ package fabric
 
 import "hybrid/des/sim"
 
-// lentRing is the size of a ring that is lent for a visit, a power of two.
-const lentRing = 32
+const (
+	// lentRing is the size of a ring that is lent for a visit, a power of two.
+	lentRing = 32
+	// fewOutputs is the number of outputs of a fabric whose rings are in the cache anyway.
+	fewOutputs = 1024
+)
 
 // rings are what the outputs of a switch keep packets in. For a visit, an output that is
 // empty borrows a ring of the worker's, which is in the cache; one that keeps packets
-// longer has a ring of its own, which it gives back for others when it is empty.
+// longer has a ring of its own, which it gives back for others when it is empty. In a
+// small fabric all rings are in the cache, and outputs keep theirs.
 type rings struct {
+	keep bool         // what is lent is the switch's own, and never given back
 	lent []sim.Record // of the worker, lentRing for each output
 	free [][]sim.Record
 }
 
 // borrow begins a visit.
-func (b *rings) borrow(w *sim.Worker, outputs int) { b.lent = w.Borrow(outputs * lentRing) }
+func (b *rings) borrow(w *sim.Worker, outputs int) {
+	switch {
+	case !b.keep:
+		b.lent = w.Borrow(outputs * lentRing)
+	case b.lent == nil:
+		b.lent = make([]sim.Record, outputs*lentRing)
+	}
+}
 
 // lend returns an output's part of the worker's memory.
 func (b *rings) lend(at int32) []sim.Record {
@@ -39,6 +52,7 @@ func (b *rings) take(n int) []sim.Record {
 // ring of an output that is empty.
 func (p *port) own(b *rings) {
 	switch {
+	case b.keep:
 	case p.lent && p.first != p.tail:
 		p.move(b, int(p.tail-p.first))
 	case p.lent:
@@ -66,7 +80,7 @@ func (p *port) move(b *rings, n int) {
 //go:noinline
 func (p *port) grow(b *rings, at int32) {
 	if len(p.ring) == 0 {
-		p.ring, p.lent = b.lend(at), true
+		p.ring, p.lent = b.lend(at), !b.keep
 		return
 	}
 	p.move(b, 2*len(p.ring))

@@ -33,6 +33,7 @@ func NewSwitch(topo networks.Topology, node, first int32, wires []Wire, in *sim.
 	for i := range wires {
 		s.ports[i].wire = wires[i]
 	}
+	s.keep = len(wires)*topo.Switches() <= fewOutputs
 	s.table = newRoutes(topo, len(wires))
 	return s
 }
