@@ -165,12 +165,5 @@ func TestSameResultHoweverRun(t *testing.T) {
 func TestSamePermutationHoweverRun(t *testing.T) {
 	j := job(t, permutation(t, 128, 100_000), network(t, "{kind: fat-tree, k: 8}", "{rate: 400Gbps, delay: 1us}", roce), 1)
 	want := finished(t, j)
-	for _, threads := range []int{1, 2, 3, 7} {
-		k := j
-		k.Threads, k.ShuffleSeed, k.Window = threads, uint64(threads), 1_000_000/int64(threads)
-		if got := finished(t, k); got.Digest != want.Digest || got.PacketHops != want.PacketHops || got.Makespan != want.Makespan {
-			t.Errorf("%d threads: %x, %d packet-hops, %d; one thread has %x, %d, %d",
-				threads, got.Digest, got.PacketHops, got.Makespan, want.Digest, want.PacketHops, want.Makespan)
-		}
-	}
+	sameInThreads(t, j, want, 1, 2, 3, 7)
 }

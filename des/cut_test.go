@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"hybrid/des/fabric"
 	"hybrid/internal/diag"
 )
 
@@ -126,68 +123,15 @@ func randomCutJob(t *testing.T, seed uint64) (Job, string) {
 	j := job(t, randomGraph(t, r, 2+r.IntN(11)), network(t, topology, link, more), 1+r.IntN(3))
 	j.Seed = r.Uint64()
 	j.EndWithAck = r.IntN(2) == 0
-	var list diag.List
-	if (&run{job: &j, placement: j.Placement}).check(&list); list.HasErrors() { // the headroom of long fast links
-		if all := list.All(); all[0].Code != "E956" {
-			t.Fatalf("%s: %v", keys, list.Err())
-		}
-		return randomCutJob(t, seed+1_000_000)
+	if text := topology + link + more; fits(t, j, text) {
+		return j, text
 	}
-	return j, topology + link + more
-}
-
-// cases is a number of cases, fewer where little time is.
-func cases(n uint64) uint64 {
-	if testing.Short() {
-		return n / 5
-	}
-	return n
-}
-
-// agreeSwitches demands that the engine and the reference agree on a job in all that
-// switches count, and adds that to a sum: pauses, drops, cuts, marks, frames that went on
-// before they were whole.
-func agreeSwitches(t *testing.T, j Job, name string, sum *[5]int64) {
-	t.Helper()
-	f, digest, finish := referAll(j)
-	r, res := runSwitches(t, j)
-	if diff := cmp.Diff(finish, finishes(res)); diff != "" {
-		t.Errorf("finish of ranks (-reference +engine):\n%s", diff)
-	}
-	if res.Digest != digest || res.PacketHops != f.hops {
-		t.Errorf("digest %x and %d packet-hops, the reference has %x and %d", res.Digest, res.PacketHops, digest, f.hops)
-	}
-	var got, want [5]int64
-	for _, s := range r.buffered {
-		if d := &s.Tally; d.Drops > 0 && d.First.Reason == fabric.HeadroomFull && !strings.Contains(name, "headroom") {
-			t.Errorf("the headroom of a link does not suffice: %+v", d.First)
-		}
-		got = add(got, [5]int64{s.Tally.Pauses, s.Tally.Drops, s.Tally.Cuts, s.Marks(), s.Tally.Through})
-	}
-	for _, s := range f.switches {
-		want = add(want, [5]int64{s.pauses, s.drops, s.cuts, s.marks, s.through})
-	}
-	if got != want {
-		t.Errorf("pauses, drops, cuts, marks, through: %v, the reference has %v", got, want)
-	}
-	if t.Failed() {
-		t.Fatal(name)
-	}
-	*sum = add(*sum, got)
+	return randomCutJob(t, seed+1_000_000)
 }
 
 func TestCutThroughAgreesWithReference(t *testing.T) {
-	var sum [5]int64
-	for seed := range cases(300) {
-		j, name := randomCutJob(t, seed)
-		agreeSwitches(t, j, fmt.Sprintf("case %d: %s", seed, name), &sum)
-	}
-	t.Logf("pauses, drops, cuts, marks, through %v", sum)
-	for _, n := range sum {
-		if n < int64(cases(50)) {
-			t.Errorf("too few of something: %v", sum)
-		}
-	}
+	count := agreeing(t, cases(300), randomCutJob)
+	enough(t, count, cases(5), "pauses:", "drops:", "cuts:", "marks:", "sent on before it was whole:")
 }
 
 func TestSameCutThroughHoweverRun(t *testing.T) {
@@ -248,19 +192,10 @@ func TestCountersOfCutThrough(t *testing.T) {
 func TestRecordingOfCutThrough(t *testing.T) {
 	for seed := range cases(60) {
 		j, name := randomCutJob(t, seed)
-		plain := simulate(t, j)
-		want, again := &tape{every: 83_560}, &tape{every: 83_560}
-		res := record(t, j, want)
+		want, res := recordedSame(t, j, fmt.Sprintf("case %d: %s", seed, name))
 		if !strings.Contains(name, "pfc") { // pause frames are on links, but are no packets
 			want.check(t, j, res)
 		}
-		if res.Digest != plain.Digest || res.PacketHops != plain.PacketHops || res.Events != plain.Events || !cmp.Equal(res.Notes, plain.Notes) || !cmp.Equal(finishes(res), finishes(plain)) {
-			t.Fatalf("case %d: the recorder changes the result: %s", seed, name)
-		}
-		k := j
-		k.Threads, k.Window, k.ShuffleSeed = 2, 40_000, seed+1
-		record(t, k, again)
-		again.same(t, fmt.Sprintf("case %d: %s", seed, name), want)
 	}
 }
 
@@ -301,12 +236,5 @@ func TestSameCutThroughPausesHoweverRun(t *testing.T) {
 	if !want.Verdict.OK() || pauses < 50 || r.cutThrough() == 0 {
 		t.Fatalf("%+v, %d pauses, %d frames go through", want.Verdict, pauses, r.cutThrough())
 	}
-	for _, threads := range []int{2, 3} {
-		k := j
-		k.Threads, k.ShuffleSeed, k.Window = threads, uint64(threads), 1_000_000/int64(threads)
-		if got := finished(t, k); got.Digest != want.Digest || got.PacketHops != want.PacketHops || got.Makespan != want.Makespan || !cmp.Equal(got.Notes, want.Notes) {
-			t.Errorf("%d threads: %x, %d packet-hops, %v; one thread has %x, %d, %v",
-				threads, got.Digest, got.PacketHops, got.Notes, want.Digest, want.PacketHops, want.Notes)
-		}
-	}
+	sameInThreads(t, j, want, 2, 3)
 }

@@ -40,7 +40,8 @@
 //     over ports, of the round of its next packet's port.
 //  5. A switch with a packet memory ([fabric.Buffered]) at equal times first lets go of
 //     packets whose last bit has left, then takes frames in, pauses among them (and chooses
-//     their ports, if these depend on queues), then repeats its own pauses, and then starts transmissions; pause frames go before all.
+//     their ports, if these depend on queues), then repeats its own pauses, and then starts
+//     transmissions; pause frames go before all.
 //
 // A rank whose whole progress is one compute or memory operation cannot be disturbed until
 // that ends. The engine does such operations at once, however far beyond the window, and

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -105,11 +106,7 @@ func (r *run) setEpochs(found []networks.LinkFaults, list *diag.List) {
 
 // waysWithout returns the ways of a network without some links; equal sets share one table.
 func waysWithout(w *networks.Wiring, down map[int32]bool, known map[string]*networks.Degraded) *networks.Degraded {
-	links := make([]int32, 0, len(down))
-	for id := range down {
-		links = append(links, id)
-	}
-	slices.Sort(links)
+	links := slices.Sorted(maps.Keys(down))
 	var key []byte
 	for _, id := range links {
 		key = binary.LittleEndian.AppendUint32(key, uint32(id))

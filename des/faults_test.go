@@ -3,7 +3,6 @@ package des
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -350,16 +349,7 @@ func TestFaultNotes(t *testing.T) {
 func TestRecordingOfFaults(t *testing.T) {
 	for seed := range uint64(80) {
 		j, faults := randomFaultJob(t, seed)
-		plain := simulate(t, j)
-		want, again := &tape{every: 83_560}, &tape{every: 83_560}
-		res := record(t, j, want)
-		if res.Digest != plain.Digest || res.PacketHops != plain.PacketHops || !cmp.Equal(res.Notes, plain.Notes) || !cmp.Equal(finishes(res), finishes(plain)) {
-			t.Fatalf("case %d: the recorder changes the result: %s", seed, faults)
-		}
-		k := j
-		k.Threads, k.Window, k.ShuffleSeed = 2, 40_000, seed+1
-		record(t, k, again)
-		again.same(t, fmt.Sprintf("case %d: %s", seed, faults), want)
+		recordedSame(t, j, fmt.Sprintf("case %d: %s", seed, faults))
 	}
 }
 
@@ -388,20 +378,7 @@ func BenchmarkFaults(b *testing.B) {
 			b.Run(fmt.Sprintf("hosts=%d/%s", hosts, c.name), func(b *testing.B) {
 				n := failing(b, fmt.Sprintf("{kind: fat-tree, k: %d}", k), "{rate: 400Gbps, delay: 1us}", "", c.faults)
 				j := job(b, permutation(b, hosts, 2_000_000), n, 1)
-				var packets, hops int64
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				cpu := cpuSeconds()
-				for range b.N {
-					res := finished(b, j)
-					hops += res.PacketHops
-					packets += res.Packets
-				}
-				cpu = cpuSeconds() - cpu
-				runtime.ReadMemStats(&after)
-				b.ReportMetric(float64(hops)/cpu/1e6, "Mhops/cpu-s")
-				b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(packets), "allocs/packet")
-				b.ReportMetric(0, "ns/op")
+				packetHops(b, j)
 			})
 		}
 	}

@@ -18,8 +18,8 @@ import (
 // goes through a scale-up fabric, and be it for hours, holds it off. What it counts are hops:
 //
 //   - More hops than there were frames on the way or sent since, times the links of the
-//     longest way without a circle, were made: one of the frames has made more than that, and has been at some
-//     switch twice. How long queues are does not matter.
+//     longest way without a circle, were made: one of the frames has made more than that,
+//     and has been at some switch twice. How long queues are does not matter.
 //   - No hop was made for as long as it takes a frame that may go to leave. In a network
 //     without a circle of pauses there is such a frame: start at a port that has some. If it
 //     is paused, the switch behind it holds packets of it at ports of its own, or its pause

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"hybrid/internal/diag"
 )
 
 // A class of 100 Gbit/s on links of 400 Gbit/s: a packet starts at the switch no sooner than
@@ -57,34 +55,36 @@ func withRates(r *rand.Rand, keys string) string {
 	return strings.Join(parts, "")
 }
 
-// The engine and the reference agree where classes have rates, with and without
-// cut-through, and nothing depends on how the run is done.
+// randomRatedClasses is a random job whose classes have rates in most cases, with and without
+// cut-through.
+func randomRatedClasses(t *testing.T, seed uint64) (Job, string) {
+	r := rand.New(rand.NewPCG(seed, 12))
+	keys := withRates(r, randomSwitch(r))
+	topology := pick(r, "star", "{kind: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 3, uplink: {rate: 100Gbps, delay: 70ns}}", "{kind: fat-tree, k: 4}")
+	link := fmt.Sprintf("{rate: %s, delay: %s}", pick(r, "400Gbps", "100Gbps", "106.25Gbps"), pick(r, "100ns", "500ns", "0ns"))
+	more := fmt.Sprintf("  switch: {latency: %s, forwarding: %s, %s}\n  wire: %s\n  mtu: %s\nnic: {transport: roce, ack_every: %d}", pick(r, "0ns", "300ns"),
+		pick(r, "cut-through", "store-and-forward"), keys, pick(r, "rocev2", "none", "{preset: rocev2, ack: 0B}"), pick(r, "4096B", "256B"), pick(r, 1, 2, 16))
+	j := job(t, randomGraph(t, r, 2+r.IntN(11)), network(t, topology, link, more), 1+r.IntN(3))
+	j.Seed = r.Uint64()
+	if text := topology + " " + link + "\n" + more; fits(t, j, text) {
+		return j, text
+	}
+	return randomRatedClasses(t, seed+1_000_000)
+}
+
+// The engine and the reference agree where classes have rates, with and without cut-through,
+// and nothing depends on how the run is done.
 func TestRatesOfClassesAgreeWithReference(t *testing.T) {
-	var sum [5]int64
 	held := 0
-	for seed := range cases(200) {
-		r := rand.New(rand.NewPCG(seed, 12))
-		keys := withRates(r, randomSwitch(r))
-		topology := pick(r, "star", "{kind: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 3, uplink: {rate: 100Gbps, delay: 70ns}}", "{kind: fat-tree, k: 4}")
-		link := fmt.Sprintf("{rate: %s, delay: %s}", pick(r, "400Gbps", "100Gbps", "106.25Gbps"), pick(r, "100ns", "500ns", "0ns"))
-		more := fmt.Sprintf("  switch: {latency: %s, forwarding: %s, %s}\n  wire: %s\n  mtu: %s\nnic: {transport: roce, ack_every: %d}", pick(r, "0ns", "300ns"),
-			pick(r, "cut-through", "store-and-forward"), keys, pick(r, "rocev2", "none", "{preset: rocev2, ack: 0B}"), pick(r, "4096B", "256B"), pick(r, 1, 2, 16))
-		j := job(t, randomGraph(t, r, 2+r.IntN(11)), network(t, topology, link, more), 1+r.IntN(3))
-		j.Seed = r.Uint64()
-		var list diag.List
-		if (&run{job: &j, placement: j.Placement}).check(&list); list.HasErrors() {
-			continue
-		}
-		name := fmt.Sprintf("case %d: %s %s\n%s", seed, topology, link, more)
-		agreeSwitches(t, j, name, &sum)
-		if seed%4 == 0 {
-			howeverRun(t, j, seed, name)
-		}
-		if strings.Contains(keys, "rate") {
+	agreeing(t, cases(200), func(t *testing.T, seed uint64) (Job, string) {
+		j, text := randomRatedClasses(t, seed)
+		if strings.Contains(text, ", share") { // behind a rate
 			held++
 		}
-	}
-	if t.Logf("%d cases with rates; pauses, drops, cuts, marks, through %v", held, sum); held < int(cases(80)) {
+		return j, text
+	})
+	sameHoweverRun(t, cases(50), randomRatedClasses)
+	if held < int(cases(80)) {
 		t.Errorf("too few cases with rates: %d", held)
 	}
 }
@@ -101,35 +101,33 @@ func TestRateOfQueuePair(t *testing.T) {
 	}
 }
 
-// The engine and the reference agree where queue pairs have rates, with and without a
-// packet memory, and nothing depends on how the run is done.
-func TestRatesOfQueuePairsAgreeWithReference(t *testing.T) {
-	var sum [5]int64
-	for seed := range cases(200) {
-		r := rand.New(rand.NewPCG(seed, 13))
-		keys := "latency: " + pick(r, "0ns", "300ns")
-		if r.IntN(2) == 0 {
-			keys += ", forwarding: " + pick(r, "cut-through", "store-and-forward") + ", " + withRates(r, randomSwitch(r))
-		}
-		topology := pick(r, "star", "direct", "{kind: multi-plane, planes: 3, plane: {kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 4}}", "{kind: torus, sizes: [4, 3]}", "{kind: fat-tree, k: 4}")
-		link := fmt.Sprintf("{rate: %s, delay: %s}", pick(r, "400Gbps", "100Gbps", "106.25Gbps"), pick(r, "100ns", "500ns", "0ns"))
-		more := fmt.Sprintf("  switch: {%s}\n  wire: %s\n  mtu: %s\nnic: {transport: roce, ack_every: %d, rate: %s}", keys, pick(r, "rocev2", "none", "{preset: rocev2, ack: 0B}"),
-			pick(r, "4096B", "256B"), pick(r, 1, 2, 16), pick(r, "100Gbps", "25Gbps", "400Gbps", "10GB/s", "106.25Gbps"))
-		j := job(t, randomGraph(t, r, 2+r.IntN(11)), network(t, topology, link, more), 1+r.IntN(3))
-		j.Seed = r.Uint64()
-		j.EndWithAck = r.IntN(2) == 0
-		if r.IntN(4) == 0 {
-			randomScaleUp(r, &j)
-		}
-		var list diag.List
-		if (&run{job: &j, placement: j.Placement}).check(&list); list.HasErrors() {
-			continue
-		}
-		name := fmt.Sprintf("case %d: %s %s\n%s", seed, topology, link, more)
-		agreeSwitches(t, j, name, &sum)
-		if seed%4 == 0 {
-			howeverRun(t, j, seed, name)
-		}
+// randomRatedPairs is a random job whose queue pairs have a rate, with and without a packet
+// memory.
+func randomRatedPairs(t *testing.T, seed uint64) (Job, string) {
+	r := rand.New(rand.NewPCG(seed, 13))
+	keys := "latency: " + pick(r, "0ns", "300ns")
+	if r.IntN(2) == 0 {
+		keys += ", forwarding: " + pick(r, "cut-through", "store-and-forward") + ", " + withRates(r, randomSwitch(r))
 	}
-	t.Logf("pauses, drops, cuts, marks, through %v", sum)
+	topology := pick(r, "star", "direct", "{kind: multi-plane, planes: 3, plane: {kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 4}}", "{kind: torus, sizes: [4, 3]}", "{kind: fat-tree, k: 4}")
+	link := fmt.Sprintf("{rate: %s, delay: %s}", pick(r, "400Gbps", "100Gbps", "106.25Gbps"), pick(r, "100ns", "500ns", "0ns"))
+	more := fmt.Sprintf("  switch: {%s}\n  wire: %s\n  mtu: %s\nnic: {transport: roce, ack_every: %d, rate: %s}", keys, pick(r, "rocev2", "none", "{preset: rocev2, ack: 0B}"),
+		pick(r, "4096B", "256B"), pick(r, 1, 2, 16), pick(r, "100Gbps", "25Gbps", "400Gbps", "10GB/s", "106.25Gbps"))
+	j := job(t, randomGraph(t, r, 2+r.IntN(11)), network(t, topology, link, more), 1+r.IntN(3))
+	j.Seed = r.Uint64()
+	j.EndWithAck = r.IntN(2) == 0
+	if r.IntN(4) == 0 {
+		randomScaleUp(r, &j)
+	}
+	if text := topology + " " + link + "\n" + more; fits(t, j, text) {
+		return j, text
+	}
+	return randomRatedPairs(t, seed+1_000_000)
+}
+
+// The engine and the reference agree where queue pairs have rates, and nothing depends on
+// how the run is done.
+func TestRatesOfQueuePairsAgreeWithReference(t *testing.T) {
+	agreeing(t, cases(200), randomRatedPairs)
+	sameHoweverRun(t, cases(50), randomRatedPairs)
 }

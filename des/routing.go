@@ -224,14 +224,8 @@ func findRoutes(n *networks.Network, topo networks.Topology, x *fabric.Routing, 
 	if len(routes) == 0 {
 		return
 	}
-	f := routeFinder{topo: topo, list: list, names: map[string]int32{}}
-	f.labels = networks.NodeNames(f.topo)
-	for i, name := range f.labels {
-		if _, taken := f.names[name]; !taken {
-			f.names[name] = int32(i)
-		}
-	}
-	f.out = make([][]int32, len(f.labels))
+	f := routeFinder{topo: topo, list: list, names: networks.NewNames(topo)}
+	f.out = make([][]int32, len(f.names.List))
 	for id, l := range f.topo.Links() {
 		f.out[l.From] = append(f.out[l.From], int32(id))
 	}
@@ -255,11 +249,10 @@ func CheckRoutes(n *networks.Network, topo networks.Topology, list *diag.List) {
 
 // routeFinder turns names into nodes and nodes into links.
 type routeFinder struct {
-	topo   networks.Topology
-	list   *diag.List
-	names  map[string]int32
-	labels []string
-	out    [][]int32 // by node: the links that leave it
+	topo  networks.Topology
+	list  *diag.List
+	names *networks.Names
+	out   [][]int32 // by node: the links that leave it
 }
 
 // find returns a route's path, or nil.
@@ -279,7 +272,7 @@ func (f *routeFinder) find(k *routeKeys, at *yamldoc.Node) fabric.Path {
 			continue
 		}
 		if seen[node] {
-			f.list.Errorf("E962", where[i].Pos, "the route passes %s twice", f.labels[node])
+			f.list.Errorf("E962", where[i].Pos, "the route passes %s twice", f.names.List[node])
 			continue
 		}
 		seen[node] = true
@@ -288,8 +281,8 @@ func (f *routeFinder) find(k *routeKeys, at *yamldoc.Node) fabric.Path {
 		}
 		hop := fabric.Hop{Node: nodes[i-1], Links: f.between(nodes[i-1], node)}
 		if len(hop.Links) == 0 {
-			f.list.Errorf("E962", where[i].Pos, "no link leads from %s to %s", f.labels[nodes[i-1]], f.labels[node]).
-				Note("from %s links lead to %s", f.labels[nodes[i-1]], f.neighbours(nodes[i-1]))
+			f.list.Errorf("E962", where[i].Pos, "no link leads from %s to %s", f.names.List[nodes[i-1]], f.names.List[node]).
+				Note("from %s links lead to %s", f.names.List[nodes[i-1]], f.neighbours(nodes[i-1]))
 			continue
 		}
 		path = append(path, hop)
@@ -303,25 +296,18 @@ func (f *routeFinder) find(k *routeKeys, at *yamldoc.Node) fabric.Path {
 // node returns the node of a name or number, or -1.
 func (f *routeFinder) node(text string, at *yamldoc.Node, host bool) int32 {
 	hosts := f.topo.Hosts()
-	what, first, end := "switch", hosts, len(f.labels)
+	what, first, end := "switch", hosts, len(f.names.List)
 	if host {
 		what, first, end = "host", 0, hosts
 	}
-	node, ok := f.names[text]
-	if digits, named := strings.CutPrefix(text, what+" "); !ok && named {
-		if i, err := strconv.Atoi(digits); err == nil && i >= 0 && i < end-first {
-			node, ok = int32(first+i), true
-		}
-	} else if i, err := strconv.Atoi(text); !ok && err == nil && i >= 0 && i < len(f.labels) {
-		node, ok = int32(i), true
-	}
+	node, ok := f.names.Find(text)
 	switch {
 	case !ok:
-		f.list.Errorf("E962", at.Pos, "the topology has no %s %q%s", what, text, diag.DidYouMean(text, f.labels[first:end])).
+		f.list.Errorf("E962", at.Pos, "the topology has no %s %q%s", what, text, diag.DidYouMean(text, f.names.List[first:end])).
 			Note("%s; hybrid show network --topology json prints numbers and names", f.topo.Describe())
 		return -1
 	case int(node) < first || int(node) >= end:
-		f.list.Errorf("E962", at.Pos, "%s is not a %s", f.labels[node], what)
+		f.list.Errorf("E962", at.Pos, "%s is not a %s", f.names.List[node], what)
 		return -1
 	}
 	return node
@@ -348,7 +334,7 @@ func (f *routeFinder) neighbours(node int32) string {
 		if last = to; len(names) == 8 {
 			return strings.Join(names, ", ") + fmt.Sprintf(" and others (%d links)", len(f.out[node]))
 		}
-		names = append(names, f.labels[to])
+		names = append(names, f.names.List[to])
 	}
 	return strings.Join(names, ", ")
 }

@@ -3,15 +3,9 @@ package des
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"hybrid/des/fabric"
-	"hybrid/graph/replay"
-	"hybrid/internal/diag"
 	"hybrid/networks"
 )
 
@@ -86,60 +80,28 @@ func randomRoutedJob(t *testing.T, seed uint64) (Job, string) {
 	j := job(t, g, network(t, topology, link, "  routing: "+routing+"\n"+rest), perNode)
 	j.Seed = r.Uint64()
 	j.EndWithAck = r.IntN(2) == 0
-	var list diag.List
-	if (&run{job: &j, placement: j.Placement}).check(&list); list.HasErrors() { // the headroom of long fast links
-		if all := list.All(); all[0].Code != "E956" {
-			t.Fatalf("%s: %v", routing, list.Err())
-		}
-		return randomRoutedJob(t, seed+1_000_000)
+	if text := topology + "\n" + link + "\n" + routing + "\n" + rest; fits(t, j, text) {
+		return j, text
 	}
-	return j, topology + "\n" + link + "\n" + routing + "\n" + rest
+	return randomRoutedJob(t, seed+1_000_000)
 }
 
 // The engine and the reference agree whichever way packets take.
 func TestRoutesAgreeWithReference(t *testing.T) {
-	cases := uint64(250)
-	if testing.Short() {
-		cases = 60
-	}
-	outcomes, kinds := map[replay.Outcome]int{}, map[fabric.RoutingKind]int{}
-	for seed := range cases {
+	kinds := map[string]int{}
+	count := agreeing(t, cases(250), func(t *testing.T, seed uint64) (Job, string) {
 		j, text := randomRoutedJob(t, seed)
-		f, digest, finish := referAll(j)
-		r, res := runSwitches(t, j)
-		outcomes[res.Verdict.Outcome]++
-		if x := r.params.Routing; x != nil {
-			kinds[x.Kind]++
+		for _, row := range routings() {
+			if strings.Contains(text, "kind: "+row.Name) {
+				kinds[row.Name]++
+			}
 		}
-		if diff := cmp.Diff(finish, finishes(res)); diff != "" {
-			t.Errorf("finish of ranks (-reference +engine):\n%s", diff)
-		}
-		if res.Digest != digest || res.PacketHops != f.hops {
-			t.Errorf("digest %x and %d packet-hops, the reference has %x and %d", res.Digest, res.PacketHops, digest, f.hops)
-		}
-		var got, want [5]int64
-		for _, s := range r.buffered {
-			got = add(got, [5]int64{s.Tally.Pauses, s.Tally.Drops, s.Tally.Cuts, s.Marks()})
-		}
-		for _, s := range f.switches {
-			want = add(want, [5]int64{s.pauses, s.drops, s.cuts, s.marks})
-		}
-		if got != want {
-			t.Errorf("pauses, drops, cuts, marks: %v, the reference has %v", got, want)
-		}
-		if t.Failed() {
-			t.Fatalf("case %d:\n%s", seed, text)
-		}
+		return j, text
+	})
+	enough(t, count, cases(60), "finished:")
+	for _, row := range routings() {
+		enough(t, kinds, cases(8), row.Name)
 	}
-	if outcomes[replay.Finished] < int(cases)/4 {
-		t.Errorf("too few of the cases finish: %v", outcomes)
-	}
-	for kind := fabric.ECMP; kind <= fabric.Valiant; kind++ {
-		if kinds[kind] < int(cases)/30 {
-			t.Errorf("too few cases of some kind of routing: %v", kinds)
-		}
-	}
-	t.Logf("outcomes: %v, kinds: %v", outcomes, kinds)
 }
 
 func TestSameRoutesHoweverRun(t *testing.T) {
@@ -153,16 +115,7 @@ func TestSameRoutesHoweverRun(t *testing.T) {
 func TestRecordingOfRoutes(t *testing.T) {
 	for seed := range uint64(40) {
 		j, text := randomRoutedJob(t, seed)
-		plain := simulate(t, j)
-		want, again := &tape{every: 83_560}, &tape{every: 83_560}
-		res := record(t, j, want)
-		if res.Digest != plain.Digest || res.PacketHops != plain.PacketHops || res.Events != plain.Events || !cmp.Equal(finishes(res), finishes(plain)) {
-			t.Fatalf("case %d: the recorder changes the result:\n%s", seed, text)
-		}
-		k := j
-		k.Threads, k.Window, k.ShuffleSeed = 2, 40_000, seed+1
-		record(t, k, again)
-		again.same(t, fmt.Sprintf("case %d:\n%s", seed, text), want)
+		recordedSame(t, j, fmt.Sprintf("case %d:\n%s", seed, text))
 	}
 }
 
@@ -180,14 +133,7 @@ func TestSameRoutesOfPermutation(t *testing.T) {
 		j := job(t, permutation(t, 128, 200_000), routedNetwork(t, "{kind: fat-tree, k: 8}", "{rate: 400Gbps, delay: 1us}", c[1], "  wire: rocev2\n  mtu: 4096B"), 1)
 		want := finished(t, j)
 		span[c[0]] = want.Makespan
-		for _, threads := range []int{2, 3} {
-			k := j
-			k.Threads, k.ShuffleSeed, k.Window = threads, uint64(threads), 1_000_000/int64(threads)
-			if got := finished(t, k); got.Digest != want.Digest || got.PacketHops != want.PacketHops || got.Makespan != want.Makespan {
-				t.Errorf("%s, %d threads: %x, %d packet-hops, %d; one thread has %x, %d, %d", c[0],
-					threads, got.Digest, got.PacketHops, got.Makespan, want.Digest, want.PacketHops, want.Makespan)
-			}
-		}
+		sameInThreads(t, j, want, 2, 3)
 	}
 	if span["adaptive"] >= span["ecmp"] || span["spray"] >= span["ecmp"] || span["sample"] >= span["ecmp"] {
 		t.Errorf("the permutation takes %v", span)
@@ -200,19 +146,7 @@ func BenchmarkRoutes(b *testing.B) {
 	for _, c := range routesOfBench() {
 		b.Run("hosts=128/"+c[0], func(b *testing.B) {
 			j := job(b, permutation(b, 128, 2_000_000), routedNetwork(b, "{kind: fat-tree, k: 8}", "{rate: 400Gbps, delay: 1us}", c[1], "  wire: rocev2\n  mtu: 4096B"), 1)
-			var hops, packets int64
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			cpu := cpuSeconds()
-			for range b.N {
-				res := finished(b, j)
-				hops, packets = hops+res.PacketHops, packets+res.Packets
-			}
-			cpu = cpuSeconds() - cpu
-			runtime.ReadMemStats(&after)
-			b.ReportMetric(float64(hops)/cpu/1e6, "Mhops/cpu-s")
-			b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(packets), "allocs/packet")
-			b.ReportMetric(0, "ns/op")
+			packetHops(b, j)
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hybrid/graph/replay"
-	"hybrid/internal/diag"
 )
 
 // randomSwitch makes the keys of a switch with a packet memory, with thresholds of a few
@@ -75,14 +74,10 @@ func randomSwitchJob(t *testing.T, seed uint64) (Job, string) {
 	j := job(t, randomGraph(t, r, 2+r.IntN(11)), network(t, topology, link, more), 1+r.IntN(3))
 	j.Seed = r.Uint64()
 	j.EndWithAck = r.IntN(2) == 0
-	var list diag.List
-	if (&run{job: &j, placement: j.Placement}).check(&list); list.HasErrors() { // the headroom of long fast links
-		if all := list.All(); all[0].Code != "E956" {
-			t.Fatalf("%s: %v", keys, list.Err())
-		}
-		return randomSwitchJob(t, seed+1_000_000)
+	if fits(t, j, keys) {
+		return j, keys
 	}
-	return j, keys
+	return randomSwitchJob(t, seed+1_000_000)
 }
 
 // runSwitches simulates and returns the run with its switches.
@@ -124,16 +119,7 @@ func TestRecordingOfSwitches(t *testing.T) {
 	dropped := int64(0)
 	for seed := range uint64(60) {
 		j, keys := randomSwitchJob(t, seed)
-		plain := simulate(t, j)
-		want, again := &tape{every: 83_560}, &tape{every: 83_560}
-		res := record(t, j, want)
-		if res.Digest != plain.Digest || res.PacketHops != plain.PacketHops || res.Events != plain.Events || !cmp.Equal(res.Notes, plain.Notes) || !cmp.Equal(finishes(res), finishes(plain)) {
-			t.Fatalf("case %d: the recorder changes the result: %s", seed, keys)
-		}
-		k := j
-		k.Threads, k.Window, k.ShuffleSeed = 2, 40_000, seed+1
-		record(t, k, again)
-		again.same(t, fmt.Sprintf("case %d: %s", seed, keys), want)
+		want, _ := recordedSame(t, j, fmt.Sprintf("case %d: %s", seed, keys))
 		r, _ := runSwitches(t, j)
 		lost := int64(0)
 		for _, s := range r.buffered {
@@ -164,14 +150,7 @@ func TestSamePausesHoweverRun(t *testing.T) {
 	if !want.Verdict.OK() || pauses < 100 {
 		t.Fatalf("%+v, %d pauses", want.Verdict, pauses)
 	}
-	for _, threads := range []int{1, 2, 3, 7} {
-		k := j
-		k.Threads, k.ShuffleSeed, k.Window = threads, uint64(threads), 1_000_000/int64(threads)
-		if got := finished(t, k); got.Digest != want.Digest || got.PacketHops != want.PacketHops || got.Makespan != want.Makespan || !cmp.Equal(got.Notes, want.Notes) {
-			t.Errorf("%d threads: %x, %d packet-hops, %v; one thread has %x, %d, %v",
-				threads, got.Digest, got.PacketHops, got.Notes, want.Digest, want.PacketHops, want.Notes)
-		}
-	}
+	sameInThreads(t, j, want, 1, 2, 3, 7)
 }
 
 // A pause is so many bit times: where a bit takes none, pauses would have no length and be

@@ -17,5 +17,8 @@
 //     wiring from a file has a table, by switch and set of switches that hosts hang on.
 //  4. Sections owned by others (nic, and each topology's own keys) stay positioned
 //     nodes until their owner decodes them; an unknown key is always an error.
-//  5. Listings are ordered; nothing that is printed depends on map iteration.
+//  5. [Faults] hold for one topology: names become links when its size is known, and rates
+//     of faults are those of the topology's links from then on. The ways of a [Degraded]
+//     network are all shortest ones over the links that are up.
+//  6. Listings are ordered; nothing that is printed depends on map iteration.
 package networks

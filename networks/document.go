@@ -1,6 +1,8 @@
 package networks
 
 import (
+	"maps"
+
 	"hybrid/internal/units"
 	"hybrid/internal/yamldoc"
 )
@@ -140,9 +142,9 @@ func under(path string, fields []yamldoc.Field) []yamldoc.Field {
 }
 
 // Schema returns the JSON Schema (draft 2020-12) of a network file, with the keys of
-// the nic section and of fabric.routing as [yamldoc.Schema] gives them for the parameters
-// of all transports and kinds; nil leaves a section open, whose keys belong to these.
-func Schema(nic, routing map[string]any) []byte {
+// the nic section, of fabric.routing and of fabric.switch as [yamldoc.Schema] gives them for
+// what belongs to the engine; nil leaves a section open.
+func Schema(nic, routing, switches map[string]any) []byte {
 	s := yamldoc.Schema(document{})
 	properties := s["properties"].(map[string]any)
 	properties["topology"] = topologySchema()
@@ -155,9 +157,14 @@ func Schema(nic, routing map[string]any) []byte {
 	if nic != nil {
 		properties["nic"] = nic
 	}
+	fabric := properties["fabric"].(map[string]any)["properties"].(map[string]any)
 	if routing != nil {
-		fabric := properties["fabric"].(map[string]any)["properties"].(map[string]any)
 		fabric["routing"] = routing
+	}
+	if switches != nil {
+		own := fabric["switch"].(map[string]any)
+		maps.Copy(own["properties"].(map[string]any), switches["properties"].(map[string]any))
+		own["additionalProperties"] = false
 	}
 	return yamldoc.SchemaDocument("hybrid network", s)
 }

@@ -2,10 +2,10 @@ package networks
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 
 	"hybrid/internal/diag"
 	"hybrid/internal/units"
@@ -111,25 +111,18 @@ type LinkFaults struct {
 // link. Findings go to list: nodes and links that are not there (E966), and faults that
 // contradict each other (E967). Rates are part of the topology already.
 func (n *Network) FaultsOn(t Topology, list *diag.List) []LinkFaults {
+	if len(n.faults) == 0 {
+		return nil
+	}
 	r := n.resolveFaults(t, list)
 	var out []LinkFaults
-	for _, id := range slices.Sorted(mapKeys(r.found)) {
+	for _, id := range slices.Sorted(maps.Keys(r.found)) {
 		f := r.found[id]
 		if len(f.Down) > 0 || !f.Loss.IsZero() || !f.BitErrors.IsZero() {
 			out = append(out, LinkFaults{id, joinOutages(f.Down), f.Loss, f.BitErrors})
 		}
 	}
 	return out
-}
-
-func mapKeys[V any](m map[int32]V) func(func(int32) bool) {
-	return func(yield func(int32) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // joinOutages sorts outages and makes one of those that overlap or touch.
@@ -194,7 +187,7 @@ type found struct {
 // resolver finds the links of faults in a topology.
 type resolver struct {
 	topo  Topology
-	names map[string]int32
+	names *Names
 	found map[int32]*found
 	pairs [][2]int32        // of links between switches, once asked for
 	told  map[diag.Pos]bool // what has been found to be given twice
@@ -202,7 +195,7 @@ type resolver struct {
 }
 
 func (n *Network) resolveFaults(t Topology, list *diag.List) *resolver {
-	r := &resolver{topo: t, found: map[int32]*found{}, told: map[diag.Pos]bool{}, list: list}
+	r := &resolver{topo: t, names: NewNames(t), found: map[int32]*found{}, told: map[diag.Pos]bool{}, list: list}
 	for i := range n.faults {
 		f := &n.faults[i]
 		links := r.linksOf(f)
@@ -339,31 +332,10 @@ func (r *resolver) between(a, b int32) []int32 {
 
 // node finds a node by its name or number.
 func (r *resolver) node(text string, pos diag.Pos) (node int32, ok bool) {
-	hosts, nodes := r.topo.Hosts(), r.topo.Hosts()+r.topo.Switches()
-	if r.names == nil {
-		r.names = map[string]int32{}
-		for i, name := range NodeNames(r.topo) {
-			if _, taken := r.names[name]; !taken {
-				r.names[name] = int32(i)
-			}
-		}
+	if node, ok = r.names.Find(text); ok {
+		return node, true
 	}
-	if i, ok := r.names[text]; ok {
-		return i, true
-	}
-	first, end, digits := 0, nodes, text
-	for _, kind := range []struct {
-		word       string
-		first, end int
-	}{{"host ", 0, hosts}, {"switch ", hosts, nodes}} {
-		if len(text) > len(kind.word) && text[:len(kind.word)] == kind.word {
-			first, end, digits = kind.first, kind.end, text[len(kind.word):]
-		}
-	}
-	if i, err := strconv.Atoi(digits); err == nil && i >= 0 && i < end-first {
-		return int32(first + i), true
-	}
-	r.list.Errorf("E966", pos, "the topology has no node %q", text).
+	r.list.Errorf("E966", pos, "the topology has no node %q%s", text, diag.DidYouMean(text, r.names.List)).
 		Note("%s; hybrid show network --topology json prints the names", r.topo.Describe())
 	return 0, false
 }
@@ -380,8 +352,7 @@ func (r *resolver) add(f *fault, id int32) {
 			return
 		}
 		r.told[f.pos(key)] = true
-		l := r.topo.Links()[id]
-		names := NodeNames(r.topo)
+		l, names := r.topo.Links()[id], r.names.List
 		r.list.Errorf("E967", f.pos(key), "%s of the link from %s to %s is given twice", what, names[l.From], names[l.To])
 	}
 	if f.At != nil {

@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -207,7 +208,7 @@ func TestDegradedWays(t *testing.T) {
 			for range min(failures, len(topo.Links())) {
 				down[int32(r.IntN(len(topo.Links())))] = true
 			}
-			d := wiring.Without(slices.Collect(mapKeys(down)))
+			d := wiring.Without(slices.Collect(maps.Keys(down)))
 			rows := map[int32]*Ways{}
 			for dst := range int32(topo.Hosts()) {
 				want := shortestWays(topo, down, dst)

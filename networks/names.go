@@ -1,6 +1,10 @@
 package networks
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Tier is the layer of a network that a node is in.
 type Tier uint8
@@ -68,4 +72,42 @@ func NodeNames(t Topology) []string {
 		}
 	}
 	return out
+}
+
+// Names finds the nodes of a topology by what a file calls them.
+type Names struct {
+	// List is that of [NodeNames].
+	List  []string
+	hosts int
+	of    map[string]int32
+}
+
+// NewNames returns the names of a topology.
+func NewNames(t Topology) *Names {
+	n := &Names{List: NodeNames(t), hosts: t.Hosts(), of: map[string]int32{}}
+	for i, name := range n.List {
+		if _, taken := n.of[name]; !taken {
+			n.of[name] = int32(i)
+		}
+	}
+	return n
+}
+
+// Find returns the node that has a name or a number; "host 3" and "switch 0" count from the
+// first of each.
+func (n *Names) Find(text string) (node int32, ok bool) {
+	if node, ok := n.of[text]; ok {
+		return node, true
+	}
+	first, end := 0, len(n.List)
+	if digits, of := strings.CutPrefix(text, "host "); of {
+		text, end = digits, n.hosts
+	} else if digits, of := strings.CutPrefix(text, "switch "); of {
+		text, first = digits, n.hosts
+	}
+	i, err := strconv.Atoi(text)
+	if err != nil || i < 0 || i >= end-first {
+		return 0, false
+	}
+	return int32(first + i), true
 }

@@ -49,3 +49,22 @@ func (namedTopology) Name(node int32) string {
 	}
 	return ""
 }
+
+// Nodes are found by name, by number among all, and by number among hosts or switches.
+func TestNamesFind(t *testing.T) {
+	topo, found := build(t, "{kind: leaf-spine, leaves: 2, spines: 1, hosts_per_leaf: 2}", 4)
+	if topo == nil {
+		t.Fatal(found)
+	}
+	names := NewNames(topo)
+	for text, want := range map[string]int32{"server-3": 3, "3": 3, "host 3": 3, "rack-1": 5, "4": 4, "switch 2": 6, "spine-0": 6,
+		"host 4": -1, "switch 3": -1, "7": -1, "-1": -1, "host": -1, "host ": -1, "switch -1": -1, "rack": -1, "": -1, "host host 1": -1} {
+		node, ok := names.Find(text)
+		if !ok {
+			node = -1
+		}
+		if node != want {
+			t.Errorf("%q is %d, want %d", text, node, want)
+		}
+	}
+}

@@ -293,7 +293,7 @@ func TestSectionsOfOthers(t *testing.T) {
 
 func TestSchemaAndParameters(t *testing.T) {
 	var s map[string]any
-	first, second := Schema(nil, nil), Schema(nil, nil)
+	first, second := Schema(nil, nil, nil), Schema(nil, nil, nil)
 	if err := json.Unmarshal(first, &s); err != nil {
 		t.Fatal(err)
 	}

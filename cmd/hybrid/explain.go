@@ -93,9 +93,10 @@ func parameters() []explained {
 }
 
 // matching returns the parameter with the path, or those whose path ends in it, with
-// what stands below a section.
+// what stands below a section; [] of lists may be left out.
 func matching(what string) []explained {
 	var exact, ends []explained
+	what = strings.ReplaceAll(what, "[]", "")
 	for _, p := range parameters() {
 		path := strings.ReplaceAll(p.Path, "[]", "")
 		switch {

@@ -31,8 +31,8 @@ func (a *app) schemaCommand() *cobra.Command {
 	}
 }
 
-// networkSchema is that of the network package with the keys of the nic section, which
-// belong to the transports of the engine.
+// networkSchema is that of the network package with the keys that belong to the engine: of
+// the nic section, of routing and of switches.
 func networkSchema() []byte {
 	var names []string
 	properties := map[string]any{}
@@ -49,7 +49,7 @@ func networkSchema() []byte {
 	transport := map[string]any{"enum": names, "description": "Transport of the NIC; hybrid list transports prints them."}
 	properties["transport"] = transport
 	full := map[string]any{"type": "object", "properties": properties, "required": []string{"transport"}, "additionalProperties": false}
-	return networks.Schema(map[string]any{"anyOf": []any{full, transport}}, routingSchema())
+	return networks.Schema(map[string]any{"anyOf": []any{full, transport}}, routingSchema(), yamldoc.Schema(des.SwitchSection()))
 }
 
 // routingSchema is that of fabric.routing: a kind, with or without its keys.

@@ -5,8 +5,8 @@
 //
 //  1. The output port of a [Switch] serves packets in the order of (arrival, incoming
 //     link): a packet starts when it has arrived and the one before has left, and occupies
-//     the link for its size times the time per byte. Its queues are unbounded; no packet is
-//     lost, marked or delayed for another reason.
+//     the link for its size times the time per byte. Its queues are unbounded; but by faults
+//     no packet is lost, marked or delayed for another reason.
 //  2. A packet that cannot start in the window stays queued.
 //  3. Unless a [Routing] says otherwise, the packets of a queue pair take one path, chosen
 //     at each switch among equal-cost links by a hash of origin, target, queue pair, switch

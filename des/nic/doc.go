@@ -26,6 +26,6 @@
 //     round, and before a port decides.
 //  6. The ideal transport has no packets and no acknowledgements: a message is one
 //     record, and counts as acknowledged when it has arrived.
-//  6. Where packets of a queue pair have ports of their own, the queue pair is in one round
+//  7. Where packets of a queue pair have ports of their own, the queue pair is in one round
 //     at a time: that of the port of its next packet, chosen when it joins it.
 package nic

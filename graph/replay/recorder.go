@@ -109,7 +109,7 @@ type Event struct {
 // as sent when its first bit leaves, as received when its last bit has arrived.
 type PortCount struct {
 	TxPackets, TxBytes, RxPackets, RxBytes int64
-	// TxDrops counts the packets that a switch had no room for on their way to the link.
+	// TxDrops counts the packets that a switch dropped on their way to the link.
 	TxDrops int64
 	// Queue is, of the packets that have left an output of a switch since the last mark,
 	// the most bytes that one found before it when it arrived; 0 at NICs.

@@ -161,7 +161,7 @@ func deviceColumns() []Column {
 		{"rx_rate_Gbps", Decimal, "interval_bytes_rx_MB over the interval"},
 		{"tx_link_percent_util", Decimal, "tx_rate_Gbps in percent of the link's rate"},
 		{"rx_link_percent_util", Decimal, "rx_rate_Gbps in percent of the link's rate"},
-		{"tx_drops", Integer, "packets that the switch had no room for on their way out, since the start"},
+		{"tx_drops", Integer, "packets that the switch dropped on their way out, since the start"},
 		{"rx_drops", Integer, "0: packets are counted where they would have left"},
 	}
 }
@@ -178,7 +178,7 @@ func linkColumns() []Column {
 		{"utilization", Decimal, "busy time in percent of the interval"},
 		{"max_queue_bytes", Integer, "of the packets that left the output of a switch in the interval, the most bytes that one had found queued before it; 0 at NICs"},
 		{"interval_marks", Integer, "packets that the switch has marked (ECN) on their way to the link"},
-		{"interval_drops", Integer, "packets that the switch had no room for on their way to the link"},
+		{"interval_drops", Integer, "packets that the switch dropped on their way to the link"},
 		{"interval_cuts", Integer, "packets that the switch has cut to their header on their way to the link"},
 		{"interval_pauses", Integer, "how often the switch at the link's end has paused its sender: pause frames without their repetitions, when they were made"},
 		{"interval_pause_frames", Integer, "pause frames that have paused this link's sender, repetitions included, when they took effect"},

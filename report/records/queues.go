@@ -79,7 +79,7 @@ func queueColumns() []Column {
 		{"interval_bytes", Integer, "their bytes, headers included"},
 		{"max_queue_bytes", Integer, "at a switch with a packet memory the most bytes that the class had there for this output at any instant of the interval, with the packet that is being sent; at others as in link-stats; 0 at NICs"},
 		{"interval_marks", Integer, "packets that the switch has marked (ECN)"},
-		{"interval_drops", Integer, "packets that the switch had no room for"},
+		{"interval_drops", Integer, "packets that the switch dropped"},
 		{"interval_cuts", Integer, "packets that the switch has cut to their header, under the class that they had before"},
 		{"interval_pause_frames", Integer, "pause frames that have paused the class here, repetitions included"},
 		{"paused_time_us", Decimal, "how long the class was paused here in the interval"},
