@@ -134,7 +134,7 @@ func (w *walk) run(ctx context.Context, model string) *replay.Result {
 		res.Makespan = max(res.Makespan, r.finish)
 	}
 	res.Operations = w.operations()
-	res.Notes = w.net.notes(w.job.Network.Name)
+	res.Notes = append(w.net.notes(w.job.Network.Name), ignoredNotes(w.job.Network)...)
 	res.Wall = time.Since(began)
 	return res
 }

@@ -21,6 +21,10 @@ type pausedQueue struct {
 // comes and pauses nobody, and what a switch does not let a host send waits in no memory
 // that another could fill.
 //
+// A frame that a switch cutting through has in part is in no queue: its rest comes without
+// anybody's leave, and when it is whole it waits in one. A class held to a rate is none that is paused. Where ports are
+// chosen by queues a packet waits at the port it was given when it came. So queues that are paused are all there is.
+//
 // The search is depth first from the lowest link; a queue waits for every queue at the far
 // switch that is paused and has packets of its link.
 func (r *run) circle() []pausedQueue {

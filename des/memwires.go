@@ -62,10 +62,10 @@ func (job *Job) classes() int64 {
 	if n == nil || job.Ideal {
 		return 0
 	}
-	if n.Fabric.Switch.Buffer == nil && (n.Fabric.Switch.Section == nil || len(n.Fabric.Switch.Section.Items) == 0) {
+	var ignored diag.List
+	if routing, _ := checkRouting(n, &ignored); !buffers(n, routing) {
 		return 0
 	}
-	var ignored diag.List
 	return int64(len(checkSwitch(n, &ignored).Classes))
 }
 

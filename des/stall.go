@@ -45,6 +45,7 @@ type reason struct {
 func reasons() []reason {
 	return []reason{
 		{"lost", isLost},
+		{"down", isCutOff},
 		{"paused", isPaused},
 		{"turn", isOvertaken},
 		{"line", isInLine},
@@ -155,13 +156,13 @@ func (r *run) search(find func(*sim.Record) *sighting) {
 	}
 	for _, s := range r.buffered {
 		s.Queued(in(r.kernel.Reached, false))
-		s.Losses(func(l *fabric.Loss) {
-			if p := find(&l.Packet); p != nil && p.lost == nil {
-				loss := *l
-				p.lost = &loss
-			}
-		})
 	}
+	r.eachLoss(func(l *fabric.Loss) {
+		if p := find(&l.Packet); p != nil && (p.lost == nil || r.lostAt(l) < r.lostAt(p.lost)) {
+			loss := *l
+			p.lost = &loss
+		}
+	})
 	for id := range r.job.Topology.Links() {
 		for _, p := range r.kernel.Channel(id).Unread() {
 			if s := find(&p); s != nil {
@@ -196,18 +197,6 @@ func (r *run) clockAt(link int32, t units.Time) units.Time {
 }
 
 func (r *run) timeText(t units.Time) string { return units.FormatPS(r.clock.PS(t)) }
-
-func isLost(r *run, s *sighting) (p replay.StalledPair, ok bool) {
-	l := s.lost
-	if l == nil {
-		return p, false
-	}
-	at := r.clockAt(l.Link, l.At)
-	if l.Cut {
-		return r.waitOn(l.Link, l.Class, at, "%s was cut to its header at %s, on the way from %s: %s (class %d)", s.frame.Short(), r.timeText(at), r.linkName(l.Link), l.Reason, l.Class), true
-	}
-	return r.waitOn(l.Link, l.Class, at, "%s was dropped at %s, on the way from %s: %s (class %d)", s.frame.Short(), r.timeText(at), r.linkName(l.Link), l.Reason, l.Class), true
-}
 
 func isPaused(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	far := func(link int32) string { return r.nodeName(r.job.Topology.Links()[link].To) }
@@ -274,7 +263,7 @@ func isUnsent(r *run, s *sighting) (p replay.StalledPair, ok bool) {
 	return r.waitOn(s.Link, r.params.Classes[0], -1, "%s has not been sent: it waits for its turn at the port from %s", s.frame.Short(), r.linkName(s.Link)), true
 }
 
-// isMissing always holds. A switch keeps the first losses of a port only, and a message may
+// isMissing always holds. Of the losses in a place the first are kept only, and a message may
 // have been sent with its acknowledgement to come.
 func isMissing(_ *run, s *sighting) (p replay.StalledPair, ok bool) {
 	text := fmt.Sprintf("%s has not arrived", s.frame.Short())

@@ -117,10 +117,17 @@ func (s *switchSection) checkClasses(classes []int, at diag.Pos, list *diag.List
 	}
 }
 
+// buffers says whether switches have a packet memory: where the file says something of it,
+// and where they cut through or choose ports by their queues.
+func buffers(n *networks.Network, routing *fabric.Routing) bool {
+	s := &n.Fabric.Switch
+	return s.Buffer != nil || s.Section != nil && len(s.Section.Items) > 0 || s.Forwarding == cutThrough || routing != nil && routing.Ordered()
+}
+
 // setBuffering describes the packet memory of the switches, if the network asks for one.
 func (r *run) setBuffering(list *diag.List) {
 	n, s := r.job.Network, &r.section
-	if !r.params.Packets || n.Fabric.Switch.Buffer == nil && len(n.Fabric.Switch.Section.Items) == 0 && r.medium.CutAfter == 0 && !r.ordered() {
+	if !r.params.Packets || !buffers(n, r.params.Routing) {
 		return
 	}
 	last := uint8(len(s.Classes) - 1)

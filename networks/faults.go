@@ -399,3 +399,6 @@ func (n *Network) CheckTopology(list *diag.List) Topology {
 	}
 	return t
 }
+
+// HasFaults says whether the file has faults.
+func (n *Network) HasFaults() bool { return len(n.faults) > 0 }

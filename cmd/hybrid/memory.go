@@ -80,7 +80,7 @@ func fabricNote(m *des.Memory) string {
 	case 2*m.Wires > m.Fabric:
 		return fmt.Sprintf("of the links, packets under way take %s: a shorter fabric.link.delay or a larger fabric.mtu needs less", units.ReadableBytes(m.Wires))
 	case 2*m.Memories > m.Fabric:
-		return fmt.Sprintf("packet memories of switches take %s of it: fewer fabric.switch.classes, or switches without buffer, pfc, queue, ecn and trim, need less; so does a topology with fewer hosts, of which it may have more than the workload has nodes",
+		return fmt.Sprintf("packet memories of switches take %s of it: fewer fabric.switch.classes, or switches without any (no cut-through, no adaptive or flowlet routing, and of fabric.switch no more than latency) need less; so does a topology with fewer hosts, of which it may have more than the workload has nodes",
 			units.ReadableBytes(m.Memories))
 	}
 	return "a topology with fewer hosts needs less; it may have more than the workload has nodes"

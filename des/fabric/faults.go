@@ -32,7 +32,8 @@ type LinkFaults struct {
 	Lost   [reasons]int64
 	Pauses int64
 	// First is the first packet that was lost.
-	First Drop
+	First  Drop
+	losses firstLosses
 
 	sent     Count  // of Lost, those that were sent
 	recorded bool   // by the log of an outlet
@@ -92,6 +93,15 @@ func (f *LinkFaults) Up(now units.Time) units.Time {
 func (f *LinkFaults) Dead(now units.Time) bool {
 	i := f.after(now)
 	return i < len(f.Down) && f.Down[i].From <= now
+}
+
+// Outage returns the outage during which a time is, if there is one.
+func (f *LinkFaults) Outage(now units.Time) (o Outage, down bool) {
+	i := f.after(now)
+	if i == len(f.Down) || f.Down[i].From > now {
+		return o, false
+	}
+	return f.Down[i], true
 }
 
 // broken says whether the link is down at some time between start and end, both without
@@ -154,10 +164,12 @@ func (f *LinkFaults) note(r *sim.Record, start units.Time, why Reason, pause boo
 		f.Pauses++
 		return
 	}
+	l := Loss{Drop: Drop{At: start, Link: f.Link, Reason: why, Packet: *r}}
 	if f.First.Reason == stored {
-		f.First = Drop{At: start, Link: f.Link, Reason: why, Packet: *r}
+		f.First = l.Drop
 	}
 	f.Lost[why]++
+	f.losses.keep(&l)
 }
 
 // Packets returns the number of packets lost.
@@ -261,8 +273,9 @@ type detours struct {
 	last   []int32          // scratch for as many as there are ports; of no length
 	alive  []int32          // scratch
 	// NoWay counts packets to which no way led on, of which First is the first.
-	noWay int64
-	first Drop
+	noWay  int64
+	first  Drop
+	losses firstLosses
 }
 
 // Detour tells a switch of the faults of its links, nil for those without, and of the
@@ -311,10 +324,12 @@ func (s *Switch) strand(r *sim.Record) {
 		d = &detours{}
 		s.detours = d
 	}
+	l := Loss{Drop: Drop{At: r.T, Link: s.first, Reason: NoWay, Packet: *r}}
 	if d.noWay == 0 || r.T < d.first.At {
-		d.first = Drop{At: r.T, Link: s.first, Reason: NoWay, Packet: *r}
+		d.first = l.Drop
 	}
 	d.noWay++
+	d.losses.keep(&l)
 }
 
 // Stranded returns the number of packets for which there was no way, and the first.

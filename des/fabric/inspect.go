@@ -110,33 +110,14 @@ func (s *Buffered) At(link int32, class uint8) Place {
 	return at
 }
 
-// Loss is a packet that a switch dropped, or cut to its header.
-type Loss struct {
-	Drop
-	Cut bool
-}
-
-// keptLosses is how many losses an outlet keeps: the first of as many flows.
-const keptLosses = 8
-
-// lose keeps a loss if it is the first of its flow here. What an outlet keeps depends on
-// the packets that come to it alone, not on what runs beside it.
+// lose keeps a loss on the way to the outlet.
 func (o *outlet) lose(r *sim.Record, class uint8, why Reason, cut bool) {
-	if len(o.losses) == keptLosses {
-		return
-	}
-	for i := range o.losses {
-		if p := &o.losses[i].Packet; p.QP == r.QP && p.Src&sim.NodeMask == r.Src&sim.NodeMask && p.Kind() == r.Kind() {
-			return
-		}
-	}
 	l := Loss{Drop{r.T, o.link, class, why, *r}, cut}
 	l.Packet.Size &= sizeMask
-	o.losses = append(o.losses, l)
+	o.losses.keep(&l)
 }
 
-// Losses hands over the first loss of each flow at each output, at most eight of an
-// output.
+// Losses hands over the losses that are kept for want of room at each output.
 func (s *Buffered) Losses(visit func(*Loss)) {
 	for i := range s.outlets {
 		for k := range s.outlets[i].losses {

@@ -125,7 +125,7 @@ type outlet struct {
 	cut     *cutter // nil where frames are stored whole
 	log     []Log   // by class, then of pause frames; nil where nobody records
 	starved Starved
-	losses  []Loss
+	losses  firstLosses
 	rings   *rings
 	at      int32 // its number within the switch
 }
