@@ -2,6 +2,7 @@ package des
 
 import (
 	"math"
+	"slices"
 
 	"hybrid/des/fabric"
 	"hybrid/des/nic"
@@ -121,7 +122,12 @@ func (s *switchSection) checkClasses(classes []int, at diag.Pos, list *diag.List
 // and where they cut through or choose ports by their queues.
 func buffers(n *networks.Network, routing *fabric.Routing) bool {
 	s := &n.Fabric.Switch
-	return s.Buffer != nil || s.Section != nil && len(s.Section.Items) > 0 || s.Forwarding == cutThrough || routing != nil && routing.Ordered()
+	return s.Buffer != nil || hasMemory(s.Section) || s.Forwarding == cutThrough || routing != nil && routing.Ordered()
+}
+
+// hasMemory says whether keys of fabric.switch are about a packet memory.
+func hasMemory(section *yamldoc.Node) bool {
+	return section != nil && slices.ContainsFunc(section.Items, func(e *yamldoc.Node) bool { return e.Key != "cut_after" })
 }
 
 // setBuffering describes the packet memory of the switches, if the network asks for one.

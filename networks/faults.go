@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"hybrid/internal/diag"
 	"hybrid/internal/units"
@@ -62,19 +63,23 @@ func readFaults(entries []faultDoc, section *yamldoc.Node, list *diag.List) []fa
 func (f *fault) check(told bool, list *diag.List) {
 	wrong := func(key, format string, args ...any) { list.Errorf("E965", f.pos(key), format, args...) }
 	named := 0
-	for _, is := range []bool{f.node.Get("link") != nil, f.Switch != nil, f.Random != nil} {
-		if is {
+	for _, key := range []string{"link", "switch", "random_links"} {
+		if f.node.Get(key) != nil {
 			named++
 		}
 	}
 	switch {
+	case f.node.Kind != yamldoc.Mapping && f.node.Kind != yamldoc.Null:
+		return // reported with its keys
 	case named != 1:
 		list.Errorf("E965", f.node.Pos, "a fault is about one of link, switch and random_links; this one names %d of them", named).
 			Note("{link: [server-0, rack-0], at: 10us, until: 50us}")
-	case f.node.Get("link") != nil && len(f.Link) != 2:
+	case f.node.Get("link") != nil && f.node.Get("link").Kind == yamldoc.Sequence && len(f.Link) != 2:
 		wrong("link", "a link joins two nodes; %d are named", len(f.Link))
-	case f.node.Get("link") == nil && (f.Index != nil || f.node.Get("direction") != nil):
-		wrong("direction", "index and direction are about one link; name it under link")
+	case f.node.Get("link") == nil && f.Index != nil:
+		wrong("index", "index is about one link; name it under link")
+	case f.node.Get("link") == nil && f.node.Get("direction") != nil:
+		wrong("direction", "direction is about one link; name it under link")
 	case f.Random == nil && f.Seed != nil:
 		wrong("seed", "seed is for random_links")
 	}
@@ -87,7 +92,7 @@ func (f *fault) check(told bool, list *diag.List) {
 		}
 		list.Errorf("E965", f.node.Pos, "nothing is said to be wrong: at, rate, loss or bit_error_rate is expected")
 	case f.Until != nil && *f.Until <= *f.At:
-		wrong("until", "the links come back at %s, before they go down at %s", units.FormatPS(*f.Until), units.FormatPS(*f.At))
+		wrong("until", "the links come back at %s, which is not after %s, when they go down", units.FormatPS(*f.Until), units.FormatPS(*f.At))
 	case f.At != nil && (f.Rate != nil || f.Loss != nil || f.BitErrors != nil):
 		wrong("at", "at is when links go down; rate, loss and bit_error_rate hold for the whole run, in an entry of their own")
 	}
@@ -161,7 +166,8 @@ func (n *Network) applyFaults(t Topology, list *diag.List) (ok bool) {
 			lossy++
 		}
 	}
-	w.faults = "; faults"
+	const head = "; faults"
+	w.faults = head
 	for _, c := range []struct {
 		n    int
 		what string
@@ -169,10 +175,13 @@ func (n *Network) applyFaults(t Topology, list *diag.List) (ok bool) {
 		if c.n == 0 {
 			continue
 		}
-		if w.faults != "; faults" {
+		if w.faults != head {
 			w.faults += ","
 		}
 		w.faults += " " + plural(c.n, "directed link") + c.what
+	}
+	if w.faults == head {
+		w.faults = "" // probabilities of 0
 	}
 	return list.CountOf(diag.Error) == before
 }
@@ -222,7 +231,8 @@ func (r *resolver) linksOf(f *fault) []int32 {
 	}
 	out := r.between(a, b)
 	if len(out) == 0 {
-		r.list.Errorf("E966", f.pos("link"), "no link leads from %s to %s", f.Link[0], f.Link[1])
+		r.list.Errorf("E966", f.pos("link"), "no link leads from %s to %s", f.Link[0], f.Link[1]).
+			Note("from %s links lead to %s", f.Link[0], r.neighbours(a))
 		return nil
 	}
 	if f.Direction == "both" {
@@ -241,7 +251,7 @@ func (r *resolver) linksOf(f *fault) []int32 {
 		place[from]++
 	}
 	if len(one) == 0 {
-		r.list.Errorf("E966", f.pos("index"), "index %d: %s from %s to %s, counted from 0", *f.Index, plural(place[a], "link"), f.Link[0], f.Link[1])
+		r.list.Errorf("E966", f.pos("index"), "index is %d, counted from 0, but %s to %s has %s", *f.Index, f.Link[0], f.Link[1], plural(place[a], "link"))
 	}
 	return one
 }
@@ -274,7 +284,7 @@ func (r *resolver) randomLinks(f *fault) []int32 {
 		r.pairs = r.betweenSwitches()
 	}
 	if *f.Random > len(r.pairs) {
-		r.list.Errorf("E966", f.pos("random_links"), "%d links of %d between switches", *f.Random, len(r.pairs))
+		r.list.Errorf("E966", f.pos("random_links"), "random_links is %d, but the topology has %s between switches", *f.Random, plural(len(r.pairs), "link"))
 		return nil
 	}
 	type draw struct {
@@ -328,6 +338,25 @@ func (r *resolver) between(a, b int32) []int32 {
 		}
 	}
 	return out
+}
+
+// neighbours names some of the nodes to which links lead from one.
+func (r *resolver) neighbours(node int32) string {
+	names, links := r.names.List, r.topo.Links()
+	var out []string
+	last := int32(-1)
+	for id := sort.Search(len(links), func(i int) bool { return links[i].From >= node }); id < len(links) && links[id].From == node; id++ {
+		to := links[id].To
+		if to == last {
+			continue
+		}
+		if last = to; len(out) == 8 {
+			out = append(out, "others")
+			break
+		}
+		out = append(out, names[to])
+	}
+	return strings.Join(out, ", ")
 }
 
 // node finds a node by its name or number.
@@ -400,5 +429,5 @@ func (n *Network) CheckTopology(list *diag.List) Topology {
 	return t
 }
 
-// HasFaults says whether the file has faults.
+// HasFaults says whether the file has faults, whatever topology they are for.
 func (n *Network) HasFaults() bool { return len(n.faults) > 0 }

@@ -225,8 +225,17 @@ func (p *platform) fabricText(ideal bool) string {
 
 // routingText names the kind of routing where the file gives one.
 func routingText(f *networks.Fabric) string {
-	if kind := f.Routing.Get("kind"); kind != nil {
+	kind, hash := f.Routing.Get("kind"), f.Routing.Get("hash")
+	if kind == nil && f.Routing != nil && f.Routing.Kind == yamldoc.Scalar {
+		kind = f.Routing // the short form
+	}
+	switch {
+	case kind != nil && hash != nil:
+		return ", " + kind.Text + " routes by " + hash.Text
+	case kind != nil:
 		return ", " + kind.Text + " routes"
+	case hash != nil:
+		return ", routes by " + hash.Text
 	}
 	return ""
 }

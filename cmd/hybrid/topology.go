@@ -106,7 +106,8 @@ func buildTopology(name string, o *topologyOptions, list *diag.List) networks.To
 }
 
 // writeDOT writes an undirected graph for Graphviz: a link and the one back are one edge.
-// Edges of another rate than the first link's are labelled with it.
+// Edges of another rate than most links have are labelled with it, and with that of the
+// way back if it differs.
 func writeDOT(w io.Writer, t networks.Topology) error {
 	links, names := t.Links(), networks.NodeNames(t)
 	p := printer{w: w}
@@ -118,18 +119,54 @@ func writeDOT(w io.Writer, t networks.Topology) error {
 		}
 		p.f("  n%d [label=%s%s];\n", i, quoteDOT(name), shape)
 	}
+	usual, back := usualRate(links), ratesBack(links)
 	for _, l := range links {
 		if l.From > l.To {
 			continue // its counterpart is printed
 		}
+		way := [2]int32{l.To, l.From}
+		other := l.PerByte
+		if len(back[way]) > 0 {
+			other, back[way] = back[way][0], back[way][1:]
+		}
 		label := ""
-		if l.PerByte != links[0].PerByte {
+		switch {
+		case l.PerByte != other:
+			label = fmt.Sprintf(" [label=%s]", quoteDOT(units.FormatRate(l.PerByte)+", back "+units.FormatRate(other)))
+		case l.PerByte != usual:
 			label = fmt.Sprintf(" [label=%s]", quoteDOT(units.FormatRate(l.PerByte)))
 		}
 		p.f("  n%d -- n%d%s;\n", l.From, l.To, label)
 	}
 	p.f("}\n")
 	return p.err
+}
+
+// ratesBack are the times per byte of the links from higher nodes to lower ones, by both
+// nodes.
+func ratesBack(links []networks.Link) map[[2]int32][]units.Rat {
+	back := map[[2]int32][]units.Rat{}
+	for _, l := range links {
+		if l.From > l.To {
+			way := [2]int32{l.From, l.To}
+			back[way] = append(back[way], l.PerByte)
+		}
+	}
+	return back
+}
+
+// usualRate is the time per byte that most links have, of several the first one's.
+func usualRate(links []networks.Link) (usual units.Rat) {
+	n := map[units.Rat]int{}
+	for _, l := range links {
+		n[l.PerByte]++
+	}
+	for _, l := range links {
+		if n[l.PerByte] > n[usual] {
+			usual = l.PerByte
+		}
+	}
+	return usual
 }
 
 func quoteDOT(s string) string {

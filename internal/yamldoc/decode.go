@@ -245,6 +245,9 @@ func quantity(text string, p param) (r units.Rat, code, message string) {
 	case !perLine:
 		return r, "E807", fmt.Sprintf("%s is not in cycles per cache line; %s is expected", text, p.wants())
 	case err != nil && dim == units.Plain:
+		if _, no := strconv.ParseFloat(text, 64); no == nil {
+			return r, "E808", fmt.Sprintf("%s is too large or too fine to be held exactly", text)
+		}
 		return r, "E806", fmt.Sprintf("%q is not a number", text)
 	case err != nil:
 		return r, "E807", fmt.Sprintf("%v; %s is expected", err, p.wants())
