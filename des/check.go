@@ -189,6 +189,8 @@ func (r *run) setMedium() {
 	if r.params.Packets { // a hop of the ideal transport is a delay and a serialization, no more
 		m.Latency = r.clock.Ticks(r.job.Network.Fabric.Switch.Latency)
 		m.CutAfter = r.cutAfter()
+	} else if r.job.Network.Fabric.Switch.Forwarding == cutThrough {
+		r.notes = append(r.notes, "the ideal transport knows no cut-through: a switch forwards messages that it has received whole")
 	}
 	up, down := units.Never, units.Never
 	for _, l := range r.job.Topology.Links() {

@@ -36,9 +36,6 @@ func (r *run) leastHead(l networks.Link) int64 {
 // checkCut looks whether heads take time on every link where frames do: only then the one
 // frame has ended when the next begins. A cut_after without effect becomes a note.
 func (r *run) checkCut(list *diag.List) {
-	if !r.params.Packets && r.job.Network.Fabric.Switch.Forwarding == cutThrough {
-		r.notes = append(r.notes, "the ideal transport knows no cut-through: a switch forwards messages that it has received whole")
-	}
 	if r.medium.CutAfter == 0 {
 		if r.section.CutAfter != nil {
 			r.notes = append(r.notes, "cut_after has no effect: switches store and forward")
