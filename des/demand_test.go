@@ -16,7 +16,7 @@ import (
 // cases is a number of cases, fewer where little time is.
 func cases(n uint64) uint64 {
 	if testing.Short() {
-		return n / 5
+		return n / 10
 	}
 	return n
 }

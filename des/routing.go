@@ -159,7 +159,10 @@ func checkRouting(n *networks.Network, list *diag.List) (x *fabric.Routing, rout
 	x.Kind = row.Kind
 	keys.apply(x, positionOf(n, "fabric", "routing"), list)
 	if k, ok := keys.(*sourceKeys); ok {
-		routes = k.Routes
+		if routes = k.Routes; len(routes) == 0 && list.CountOf(diag.Error) == before {
+			list.Errorf("E960", positionOf(n, "fabric", "routing", "routes"), "routes is empty: no packet would have an explicit route").
+				Note("{from: server-0, to: server-5, via: [rack-0, spine-1, rack-1]}")
+		}
 	}
 	if list.CountOf(diag.Error) > before || x.Kind == fabric.ECMP && x.Hash.Name == fabric.Hashes()[0].Name {
 		return nil, nil

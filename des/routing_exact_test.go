@@ -230,7 +230,7 @@ func TestRoutingErrors(t *testing.T) {
 		{"spary", "roce", "E960"}, {"{kind: ecmp, hash: md5}", "roce", "E809"}, {"{kind: ecmp, gap: 1us}", "roce", "E804"}, {"{kind: adaptive, sample: 0}", "roce", "E960"},
 		{"{kind: source, routes: [{from: 0, to: 9, via: [rack-0]}, {from: rack-0, to: 1, via: [server-1]}]}", "roce", "E962 E962 E962"},
 		{"{kind: source, routes: [{from: 0, to: 3, via: [rack-0, rack-1]}, {from: 0, to: 1, via: [rack-0, spine-0, rack-0]}]}", "roce", "E962 E962"},
-		{"{kind: source}", "roce", "E805"},
+		{"{kind: source}", "roce", "E805"}, {"{kind: source, routes: []}", "roce", "E960"},
 	} {
 		n := network(t, "{kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 3}", link400, "  routing: "+c.routing+"\n  wire: rocev2\n  mtu: 4096B\nnic: "+c.nic)
 		_, err := Run(context.Background(), job(t, one(t, 6, 1), n, 1))
