@@ -150,7 +150,7 @@ func (s *Buffered) receive(w *sim.Worker) units.Time {
 			slot := word<<6 + bits.TrailingZeros64(set)
 			c := s.in.At(slot)
 			for part := c.Take(w.End); len(part) > 0; part = c.Take(w.End) {
-				s.forward(part, uint32(slot))
+				s.forward(s.own(part), uint32(slot))
 				s.touched[word] |= set & -set
 				w.Events += int64(len(part))
 			}

@@ -156,6 +156,16 @@ func (x *Routing) counter(r *sim.Record) uint32 {
 	return 0
 }
 
+// own returns packets of a link as a copy where routing marks them: the link's writer may be
+// copying its ring at this time.
+func (s *Switch) own(part []sim.Record) []sim.Record {
+	if s.routing == nil || s.routing.Kind != Valiant {
+		return part
+	}
+	s.copies = append(s.copies[:0], part...)
+	return s.copies
+}
+
 // detour returns the links of a packet's way to the group or the switch that it has to pass
 // first, and from there on of its shortest ways. A packet that comes to its target's own
 // switch before goes no further.

@@ -23,6 +23,7 @@ type Switch struct {
 	// Of routes that are not ECMP by murmur3, else nil:
 	routing *Routing
 	groups  networks.Grouped
+	copies  []sim.Record // scratch
 }
 
 // NewSwitch returns the switch at a node with the wires of its links, whose numbers
@@ -70,6 +71,7 @@ func (s *Switch) receive(w *sim.Worker) units.Time {
 				if s.plain() {
 					s.spread(part)
 				} else {
+					part = s.own(part)
 					for i := range part {
 						s.forward(&part[i])
 					}
