@@ -64,7 +64,7 @@ func (f *fault) check(told bool, list *diag.List) {
 	wrong := func(key, format string, args ...any) { list.Errorf("E965", f.pos(key), format, args...) }
 	named := 0
 	for _, key := range []string{"link", "switch", "random_links"} {
-		if f.node.Get(key) != nil {
+		if n := f.node.Get(key); n != nil && n.Kind != yamldoc.Null {
 			named++
 		}
 	}
@@ -223,7 +223,11 @@ func (r *resolver) linksOf(f *fault) []int32 {
 	case f.Random != nil:
 		return r.randomLinks(f)
 	}
-	names := f.node.Get("link").Items
+	link := f.node.Get("link")
+	if link == nil || len(f.Link) != 2 || len(link.Items) != 2 {
+		return nil // reported already
+	}
+	names := link.Items
 	a, okA := r.node(f.Link[0], names[0].Pos)
 	b, okB := r.node(f.Link[1], names[1].Pos)
 	if !okA || !okB {

@@ -269,7 +269,7 @@ func BenchmarkDegraded(b *testing.B) {
 
 // FuzzFaults looks for faults that a reader cannot stand.
 func FuzzFaults(f *testing.F) {
-	for _, s := range []string{"[{link: [0, 1], at: 1us, until: 2us}]", "[{switch: rack-0, rate: 1Gbps}]", "[{random_links: 2, loss: 0.5}]", "[{link: [a, b], index: 3, direction: forward, bit_error_rate: 1e-9}]", "[~, {link: }, 3]"} {
+	for _, s := range []string{"[{link: [0, 1], at: 1us, until: 2us}]", "[{switch: rack-0, rate: 1Gbps}]", "[{random_links: 2, loss: 0.5}]", "[{link: [a, b], index: 3, direction: forward, bit_error_rate: 1e-9}]", "[~, {link: }, 3]", "[{switch,rate:1bps}]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(_ *testing.T, text string) {
