@@ -17,15 +17,7 @@ import (
 // The ports of a circle are named with what waits there. Each of four switches has 40 KB of
 // the host's packets and 40 KB of the ring's before it pauses, and what was under way.
 func TestCircleIsExplained(t *testing.T) {
-	b := newBuilder(t, 4)
-	for i := range 4 {
-		r := b.Rank(i, true)
-		b.send(r, int64(i+2)%4, 0, 2_000_000, 0)
-		b.recv(r, int64(i+2)%4, 0, 2_000_000)
-		r.Done()
-	}
-	j := job(t, b.graph(), switched(t, "star", link400, "pfc: {xoff: 40KB, xon: 20KB}"), 1)
-	j.Topology = circleTopology{4}
+	j := circleJob(t)
 	var first *replay.Stall
 	for _, threads := range []int{1, 2} {
 		j.Threads = threads

@@ -145,10 +145,9 @@ func (c circleTopology) Next(at, dst int32) (first, n int32) {
 	return c.n + 3*(at-c.n) + 1, 1
 }
 
-// Four switches in a ring, each host sends two switches further: every link of the ring
-// carries two messages, pauses the one before it and waits for the one behind. The run
-// ends and says which switches.
-func TestPausesInCircle(t *testing.T) {
+// circleJob is four switches in a ring, each host sends two switches further: every link of
+// the ring carries two messages, pauses the one before it and waits for the one behind.
+func circleJob(t *testing.T) Job {
 	b := newBuilder(t, 4)
 	for i := range 4 {
 		r := b.Rank(i, true)
@@ -158,6 +157,12 @@ func TestPausesInCircle(t *testing.T) {
 	}
 	j := job(t, b.graph(), switched(t, "star", link400, "pfc: {xoff: 40KB, xon: 20KB}"), 1)
 	j.Topology = circleTopology{4}
+	return j
+}
+
+// A run whose pauses stop each other ends and says which switches.
+func TestPausesInCircle(t *testing.T) {
+	j := circleJob(t)
 	for _, threads := range []int{1, 2} {
 		j.Threads = threads
 		res := simulate(t, j)

@@ -109,11 +109,10 @@ func (s *Buffered) stream(w *sim.Worker, o *outlet) {
 		}
 		x = s.turn(w, o, x, now)
 	}
-	if last := o.tail - 1; o.tail != o.fresh && found+o.expects-s.size(o.ring[last&uint32(len(o.ring)-1)].Size&sizeMask) > o.deepest {
-		s.find(o, found, free, frame, from)
-	}
 	if o.log != nil {
-		s.peaks(o, &before, free, frame, from)
+		s.peaks(o, &before, found, free, frame, from)
+	} else if last := o.tail - 1; o.tail != o.fresh && found+o.expects-s.size(o.ring[last&uint32(len(o.ring)-1)].Size&sizeMask) > o.deepest {
+		s.find(o, found, free, frame, from)
 	}
 	s.end(w, o)
 }
@@ -130,8 +129,8 @@ func (s *Buffered) levels(o *outlet, l *levels) {
 	}
 }
 
-// peaks is find of the most bytes of each class, with what arrives, for the log.
-func (s *Buffered) peaks(o *outlet, l *levels, free units.Time, frame int64, from uint32) {
+// peaks is find, and finds the most bytes of each class with what arrives, for the log.
+func (s *Buffered) peaks(o *outlet, l *levels, held int64, free units.Time, frame int64, from uint32) {
 	for c := range o.queues {
 		o.log[c].most = max(o.log[c].most, l.bytes[c])
 	}
@@ -140,6 +139,7 @@ func (s *Buffered) peaks(o *outlet, l *levels, free units.Time, frame int64, fro
 	for i := o.fresh; i != o.tail; i++ {
 		r := &o.ring[i&mask]
 		for free <= r.T {
+			held -= frame
 			if l.sending >= 0 {
 				l.bytes[l.sending] -= frame
 			}
@@ -155,7 +155,10 @@ func (s *Buffered) peaks(o *outlet, l *levels, free units.Time, frame int64, fro
 		if r.Dst == hole { // see sort
 			class = uint8(r.Msg)
 		}
-		l.bytes[class] += s.size(r.Size & sizeMask)
+		n := s.size(r.Size & sizeMask)
+		o.deepest = max(o.deepest, held)
+		held += n
+		l.bytes[class] += n
 		o.log[class].most = max(o.log[class].most, l.bytes[class])
 	}
 }
